@@ -60,14 +60,15 @@ fn row(card: &Card, bin: &Bin, ios: f64) -> BarRow {
         whole => percent(part as f64 / whole as f64),
     };
     BarRow {
-        label: size_words(card, bin),
-        value: share,
-        text: format!(
-            "{} (reads {}, writes {})",
-            percent(share),
+        // At a bar's end there is room for a number.
+        label: format!(
+            "{} · reads {}, writes {}",
+            size_words(card, bin),
             of(bin.reads, card.reads),
             of(bin.writes, card.writes)
         ),
+        value: share,
+        text: percent(share),
         under_test: true,
         ..BarRow::default()
     }
@@ -123,9 +124,9 @@ mod tests {
         assert_eq!(
             rows,
             [
-                ("up to 4 KiB", vec!["30.0 % (reads 14.3 %, writes 66.7 %)".to_string()]),
-                ("up to 128 KiB", vec!["60.0 % (reads 85.7 %, writes 0.0 %)".to_string()]),
-                ("above 128 KiB", vec!["10.0 % (reads 0.0 %, writes 33.3 %)".to_string()]),
+                ("up to 4 KiB · reads 14.3 %, writes 66.7 %", vec!["30.0 %".to_string()]),
+                ("up to 128 KiB · reads 85.7 %, writes 0.0 %", vec!["60.0 %".to_string()]),
+                ("above 128 KiB · reads 0.0 %, writes 33.3 %", vec!["10.0 %".to_string()]),
             ]
         );
     }

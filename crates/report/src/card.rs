@@ -17,7 +17,9 @@ const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 630.0;
 const EDGE: f64 = 56.0;
 /// Drives that have room.
-const MOST_DRIVES: usize = 7;
+const MOST_DRIVES: usize = 9;
+/// Lines of sentences that have room.
+const MOST_LINES: usize = 5;
 /// Letters of a sentence that fit a line.
 const LINE_CHARS: usize = 112;
 
@@ -37,8 +39,7 @@ pub fn card(document: &Document) -> Option<Picture> {
             (title, vec![placing::sentence(&strips)], places(&strips, &among))
         }
     };
-    let lines: Vec<String> =
-        said.iter().flat_map(|said| wrapped(said, LINE_CHARS)).take(5).collect();
+    let lines = that_fit(&said);
     let svg = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(HEIGHT)
             viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) font-family="Noto Sans, sans-serif"
@@ -60,6 +61,24 @@ pub fn card(document: &Document) -> Option<Picture> {
     Some(Picture { name: "card".into(), svg })
 }
 
+/// The lines of those sentences that have room as wholes; of a first one that is longer, its beginning.
+fn that_fit(said: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for sentence in said {
+        let more = wrapped(sentence, LINE_CHARS);
+        if lines.is_empty() && more.len() > MOST_LINES {
+            lines.extend(more.into_iter().take(MOST_LINES));
+            lines.iter_mut().skip(MOST_LINES - 1).for_each(|last| last.push_str(" …"));
+            break;
+        }
+        if lines.len() + more.len() > MOST_LINES {
+            break;
+        }
+        lines.extend(more);
+    }
+    lines
+}
+
 /// What was measured and whether seconds stand for minutes: "virtual drive, quick".
 fn measured(all: &Entries) -> String {
     let several = Standings::of(all).is_some();
@@ -77,7 +96,10 @@ fn ranking(standings: &Standings) -> Markup {
     let top = 330.0;
     let left = 400.0;
     let width = (WIDTH - EDGE - left) / standings.columns.len() as f64;
-    let row_height = 40.0;
+    let drives = standings.drives.len();
+    // The last row stays above the line at the foot.
+    let row_height = (220.0 / drives.min(MOST_DRIVES).saturating_sub(1).max(1) as f64).min(40.0);
+    let letters = if standings.columns.len() > 7 { 15 } else { 18 };
     let right = |column: usize| left + width * (column as f64 + 1.0);
     html! {
         @for (at, column) in standings.columns.iter().enumerate() {
@@ -92,11 +114,11 @@ fn ranking(standings: &Standings) -> Markup {
                 font-weight=(if standings.under_test == Some(drive) { "700" } else { "400" })
             {
                 (standings.ranks[drive].map_or(NO_VALUE.into(), |rank| rank.to_string())) " "
-                (shortened(label, 32))
+                (shortened(label, 28))
             }
             @for (at, column) in standings.columns.iter().enumerate() {
                 @let leads = column.is_first_alone(drive);
-                text x=(right(at)) y=(y) font-size="18" text-anchor="end" fill=(colour("--ink"))
+                text x=(right(at)) y=(y) font-size=(letters) text-anchor="end" fill=(colour("--ink"))
                     font-weight=(if leads { "700" } else { "400" })
                     { (column.values[drive].map_or(NO_VALUE.into(), |value| column.measure.value(value))) }
                 @if let Some(share) = column.share(drive) {
@@ -107,7 +129,10 @@ fn ranking(standings: &Standings) -> Markup {
             }
         }
         text x=(EDGE) y=(HEIGHT - 20.0) font-size="15" fill=(colour("--quiet"))
-            { "By mean place. " (standings.units()) "." }
+            {
+                "By mean place. " (standings.units()) "."
+                @if drives > MOST_DRIVES { " The first " (MOST_DRIVES) " of " (drives) "." }
+            }
     }
 }
 
@@ -145,6 +170,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sentences_are_whole_or_left_out() {
+        let long = "word ".repeat(LINE_CHARS);
+        let lines = that_fit(std::slice::from_ref(&long));
+        assert!(lines.len() == MOST_LINES && lines[MOST_LINES - 1].ends_with(" …"), "{lines:?}");
+        assert_eq!(that_fit(&["One.".into(), long, "Two.".into()]), ["One."]);
+        assert_eq!(that_fit(&["One.".into(), "Two.".into()]), ["One.", "Two."]);
+    }
+
+    #[test]
     fn a_card_shows_one_drive_or_several_and_nothing_of_nothing() {
         let text = include_str!("../../results/tests/golden/review-1.json");
         let mut one = from_json(text).expect("an old document");
@@ -165,5 +199,19 @@ mod tests {
         assert!(measured(&alone) && measured(&both));
         assert!(both.contains("2 drives") && both.contains("Fastest: The &lt;other&gt;"), "{both}");
         assert_eq!(card(&Document::new(Vec::new())), None);
+        assert!(!both.contains("The first "));
+        // Of more than there is room for it says how many there are, and no row reaches the line at the foot.
+        let records = (0..12).map(|at| {
+            let mut record = one.records[0].clone();
+            (record.target.name, record.target.title) = (format!("d{at}"), format!("Drive {at}"));
+            record
+        });
+        let many = card(&Document::new(records.collect())).expect("several drives").svg;
+        assert!(many.contains("12 drives") && many.contains("The first 9 of 12."), "{many}");
+        let rows = many.split("font-size=\"20\"").skip(2).filter_map(|row| {
+            let before = &many[..many.find(row)?];
+            before.rsplit("y=\"").next()?.split('"').next()?.parse::<f64>().ok()
+        });
+        assert!(rows.clone().count() == 9 && rows.clone().all(|y| y < HEIGHT - 40.0), "{many}");
     }
 }

@@ -4,6 +4,8 @@
 const fourcornersPart = (() => {
   "use strict";
   const AREA = 1000;
+  // Of the height of a plot, what the name at a line's end takes.
+  const LABEL_PERCENT = 7.5;
   // A picture has the size of those of `report --svg`.
   const WIDTH = 800, EDGE = 24, PLOT_HEIGHT = 320, LEFT = 84, ROW = 34;
 
@@ -62,10 +64,15 @@ const fourcornersPart = (() => {
       end.style.top = `${(1 - place(up, line.y.at(-1))) * 100}%`;
     }
     ends.sort((a, b) => parseFloat(a.style.top) - parseFloat(b.style.top));
-    ends.forEach((end, at) => {
-      const least = at ? parseFloat(ends[at - 1].style.top) + 7.5 : 0;
-      if (parseFloat(end.style.top) < least) end.style.top = `${least}%`;
-    });
+    // Down from the top, and what went over the foot up again, as they were drawn first.
+    const tops = ends.map((end) => parseFloat(end.style.top));
+    for (let at = 1; at < tops.length; at += 1) tops[at] = Math.max(tops[at], tops[at - 1] + LABEL_PERCENT);
+    let most = 100;
+    for (let at = tops.length - 1; at >= 0; at -= 1) {
+      tops[at] = Math.min(tops[at], most);
+      most = tops[at] - LABEL_PERCENT;
+    }
+    ends.forEach((end, at) => { end.style.top = `${tops[at].toFixed(2)}%`; });
   }
 
   // What the point nearest to the pointer says.
@@ -137,9 +144,16 @@ const fourcornersPart = (() => {
         const weight = row.classList.contains("tested") ? 'font-weight="700" ' : "";
         parts.push(text(left - 10, y + 17, row.querySelector(".of").textContent, `${weight}font-size="14" text-anchor="end"`));
         parts.push(`<rect x="${left}" y="${y + 3}" width="${length.toFixed(1)}" height="18" fill="${getComputedStyle(bar).backgroundColor}"/>`);
+        // A bar that is longer than there is room for is broken near its end.
+        if (bar.classList.contains("cut")) {
+          parts.push(`<path d="M${(left + length - 26).toFixed(1)} ${y + 23}l8 -22m6 0l-8 22" stroke="${paper}" stroke-width="4"/>`);
+        }
         parts.push(text(left + length + 6, y + 17, row.querySelector("b").textContent, 'font-size="14"'));
       });
       height = 78 + rows.length * ROW + EDGE;
+      if (box.querySelector(".cut")) {
+        parts.push(text(EDGE, height - 8, "Bars with a break are longer than there is room for.", 'font-size="12"'));
+      }
     } else {
       const { up, across, lines, plot } = chart;
       const width = WIDTH - LEFT - EDGE, top = 84;
@@ -249,17 +263,26 @@ const fourcornersPart = (() => {
     choose();
   }
 
-  // The cells of a table in their columns; a heading of several rows is joined.
+  // What a cell says; what stands in it on a line of its own is a word of its own.
+  function wordsOf(cell) {
+    const copy = cell.cloneNode(true);
+    for (const apart of copy.querySelectorAll("br, small, code, div, p, span")) apart.before(" ");
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  }
+
+  // The cells of a table in their columns. A heading of several rows is joined, and stands over all of its columns; any
+  // other cell is said once.
   function cellsOf(table) {
     const grid = [];
     Array.from(table.rows).forEach((row, at) => {
       let column = 0;
       for (const cell of row.cells) {
         while (grid[at]?.[column] !== undefined) column += 1;
-        const text = cell.textContent.replace(/\s+/g, " ").trim();
+        const text = wordsOf(cell);
+        const isHeading = row.parentElement === table.tHead;
         for (let down = 0; down < cell.rowSpan; down += 1) {
           for (let across = 0; across < cell.colSpan; across += 1) {
-            (grid[at + down] ??= [])[column + across] = down ? "" : text;
+            (grid[at + down] ??= [])[column + across] = down || (across && !isHeading) ? "" : text;
           }
         }
         column += cell.colSpan;
@@ -274,7 +297,8 @@ const fourcornersPart = (() => {
   const pasted = {
     Markdown(table) {
       const { head, rows } = cellsOf(table);
-      const line = (cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
+      const plain = (cell) => cell.replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll("<", "&lt;");
+      const line = (cells) => `| ${cells.map(plain).join(" | ")} |\n`;
       return line(head) + line(head.map((_, at) => (at ? "---:" : "---"))) + rows.map(line).join("");
     },
     BBCode(table) {

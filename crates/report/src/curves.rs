@@ -3,7 +3,7 @@
 use fourcorners_record::Curve;
 
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, four_digits,
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, seven_digits,
     thinned,
 };
 use super::entries::{Entries, Entry};
@@ -74,7 +74,7 @@ pub(super) fn chart(title: &str, curves: &[Drawn], values: &[f64]) -> Chart {
     let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
     for drawn in curves {
         let points: Vec<(f64, f64)> =
-            finite(drawn.curve).map(|(x, y)| (four_digits(x), four_digits(y))).collect();
+            finite(drawn.curve).map(|(x, y)| (seven_digits(x), seven_digits(y))).collect();
         let ys = || points.iter().map(|&(_, y)| y);
         if let Some((low, high)) = ys().reduce(f64::min).zip(ys().reduce(f64::max)) {
             said.push(format!("{} {} to {}", drawn.label, rate(low), rate(high)));

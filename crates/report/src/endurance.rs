@@ -16,7 +16,7 @@ const ORDERED: &str = "sequential_write_128k_qd32_incompressible";
 
 /// The laws of retention, by the names of their curves.
 const RETENTION: [(&str, &str); 2] = [
-    ("retention_by_arrhenius", "Arrhenius' law, 1.1 eV"),
+    ("retention_by_arrhenius", "Arrhenius' law"),
     ("retention_by_nine_degrees", "half for every 9 °C"),
 ];
 
@@ -29,22 +29,34 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     if !known.is_empty() {
         parts.push(Part::Text(table(all, &known)));
     }
-    // It follows from temperature alone, so that of any drive is that of all.
-    let laws: Vec<Drawn> = RETENTION
+    let drives: Vec<(&Entry, Vec<Drawn>)> = entries
         .iter()
-        .enumerate()
-        .filter_map(|(style, (name, label))| {
-            let curve = entries.iter().find_map(|entry| entry.record.curves.get(*name))?;
-            Some(Drawn { label: (*label).into(), style, curve })
-        })
+        .map(|entry| (*entry, laws(entry)))
+        .filter(|(_, laws)| !laws.is_empty())
         .collect();
-    if !laws.is_empty() {
-        let values: Vec<f64> =
-            laws.iter().flat_map(|law| law.curve.points.iter().map(|&(_, y)| y)).collect();
-        let chart = curves::chart("How long data stays on flash that is worn out", &laws, &values);
-        parts.push(Part::Charts(vec![chart]));
+    // On axes alike, so that drives that keep data for longer have higher lines.
+    let laws = drives.iter().flat_map(|(_, laws)| laws);
+    let values: Vec<f64> = laws.flat_map(|law| law.curve.points.iter().map(|&(_, y)| y)).collect();
+    let chart = |(entry, laws): &(&Entry, Vec<Drawn>)| {
+        let title = "How long data stays on flash that is worn out";
+        match entries.len() {
+            1 => curves::chart(title, laws, &values),
+            _ => curves::chart(&format!("{}: {title}", entry.label_with_clock(all)), laws, &values),
+        }
+    };
+    if !drives.is_empty() {
+        parts.push(Part::Charts(drives.iter().map(chart).collect()));
     }
     parts
+}
+
+/// How long a drive keeps data by the temperature it lies at, by each law that its record has.
+fn laws<'a>(entry: &Entry<'a>) -> Vec<Drawn<'a>> {
+    let law = |(style, (name, label)): (usize, &(&str, &str))| {
+        let curve = entry.record.curves.get(*name)?;
+        Some(Drawn { label: (*label).into(), style, curve })
+    };
+    RETENTION.iter().enumerate().filter_map(law).collect()
 }
 
 fn table(all: &Entries, entries: &[&Entry]) -> Markup {

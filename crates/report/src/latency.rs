@@ -3,7 +3,7 @@
 use fourcorners_record::Figure;
 
 use super::chart::{
-    Best, Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, four_digits, time_tick,
+    Best, Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, seven_digits, time_tick,
 };
 use super::entries::{Entries, Entry};
 use super::speed::{Quantity, compared_by};
@@ -161,7 +161,7 @@ fn line(curve: &CurveOf, points: &[Point]) -> Line {
         style: curve.style,
         points: points
             .iter()
-            .map(|point| (four_digits(point.one_in), four_digits(point.us)))
+            .map(|point| (seven_digits(point.one_in), seven_digits(point.us)))
             .collect(),
         marks: if has_max { Marks::Last } else { Marks::None },
         says: points.iter().enumerate().map(says).collect(),

@@ -79,7 +79,8 @@ impl<'a> Strip<'a> {
                 has_bars(method) || ["toms", "sync-writes", used::METHOD].contains(&method);
             let mut names = placed.figures.iter().filter(|_| counts);
             let (name, figure) = names.find_map(|name| Some((name, record.figures.get(*name)?)))?;
-            if !figure.complete {
+            // A quick review does not bring about the used state.
+            if !figure.complete || (record.quick && method == used::METHOD) {
                 return None;
             }
             let own = all.mean_of_repeats(record, name).filter(|own| *own > 0.0)?;
@@ -138,12 +139,15 @@ impl<'a> Strip<'a> {
         self.others.iter().map(|other| self.share(other.value))
     }
 
-    /// The fastest and the slowest of the others.
+    /// The fastest and the slowest of all, which stand at the ends; of equals this drive.
     fn ends(&self) -> [Other<'a>; 2] {
-        let none = Other { title: "", value: 0.0, rotational: None };
-        let by_value = |a: &&Other, b: &&Other| a.value.total_cmp(&b.value);
-        let ends = [self.others.iter().max_by(by_value), self.others.iter().min_by(by_value)];
-        ends.map(|end| end.copied().unwrap_or(none))
+        let this = Other { title: "this drive", value: self.own, rotational: self.rotational };
+        self.others.iter().fold([this; 2], |[fastest, slowest], other| {
+            [
+                if other.value > fastest.value { *other } else { fastest },
+                if other.value < slowest.value { *other } else { slowest },
+            ]
+        })
     }
 
     /// Of a hard disk: its place among hard disks, and how many of them there are with it.

@@ -6,7 +6,7 @@ use maud::html;
 
 use super::chapter::{Group, Panel, Part, Switch};
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, four_digits,
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, seven_digits,
     thinned,
 };
 use super::entries::{Entries, Entry};
@@ -139,7 +139,7 @@ fn rounds(all: &Entries, entry: &Entry) -> Option<Chart> {
     let tracked = figure_words(name.strip_suffix(BY_ROUND).unwrap_or(name));
     let finite = |(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
     let points: Vec<(f64, f64)> =
-        curve.points.iter().filter(finite).map(|&(x, y)| (x, four_digits(y))).collect();
+        curve.points.iter().filter(finite).map(|&(x, y)| (x, seven_digits(y))).collect();
     let line = |label: String, style: usize, points: Vec<(f64, f64)>, marks: Marks| Line {
         label,
         style,

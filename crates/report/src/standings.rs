@@ -2,8 +2,8 @@
 //! sentences with figures: the fastest drive, the most consistent and the best in the used state, and the
 //! drive to avoid. Differences of 10 % or less share a place.
 
-use fourcorners_record::Record;
-use fourcorners_results::compare::{NO_MATTER, is_repeat};
+use fourcorners_record::{Figure, Record};
+use fourcorners_results::compare::{NO_MATTER, is_repeat, same_work};
 
 use super::entries::{DriveRecords, Entries, Mean, has_bars};
 use super::words::{NO_VALUE, clock_words, iops, rate};
@@ -16,9 +16,12 @@ pub(super) struct Measure {
     what: &'static str,
     unit: &'static str,
     kind: Kind,
-    /// Its value in a record that has it complete.
-    of: fn(&Record) -> Option<f64>,
+    /// Its value in a record that has it complete, and the figure that it is of.
+    of: fn(&Record) -> Option<Measured<'_>>,
 }
+
+/// A value, and the figure that it is of.
+type Measured<'r> = (f64, &'r Figure);
 
 /// The property of a drive that a measure shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +92,10 @@ const MEASURES: [Measure; 9] = [
         what: "random write in the used state",
         unit: "MB/s",
         kind: Kind::Used,
-        of: |record| figure(record, &["random_write_4k_qd3_incompressible_used"]),
+        // A quick review does not bring it about.
+        of: |record| {
+            figure(record, &["random_write_4k_qd3_incompressible_used"]).filter(|_| !record.quick)
+        },
     },
     Measure {
         heading: ["worst", "second"],
@@ -101,24 +107,24 @@ const MEASURES: [Measure; 9] = [
 ];
 
 /// The first of these figures in a record, MB/s; `None` if it was cut short.
-fn figure(record: &Record, names: &[&str]) -> Option<f64> {
+fn figure<'r>(record: &'r Record, names: &[&str]) -> Option<Measured<'r>> {
     let found = names.iter().find_map(|name| record.figures.get(*name))?;
-    found.complete.then_some(found.mb_per_s)
+    found.complete.then_some((found.mb_per_s, found))
 }
 
 /// The first of these figures of a method whose figures count among the four corners, MB/s.
-fn corner(record: &Record, names: &[&str]) -> Option<f64> {
+fn corner<'r>(record: &'r Record, names: &[&str]) -> Option<Measured<'r>> {
     figure(record, names).filter(|_| has_bars(&record.method))
 }
 
 /// The lowest IOPS of any second of the long random write without spare area.
-fn worst_second(record: &Record) -> Option<f64> {
+fn worst_second(record: &Record) -> Option<Measured<'_>> {
     let is_default = |name: &&String| record.method == "consistency" && name.ends_with("_default");
     let name = record.figures.keys().find(is_default)?;
     let figure = record.figures.get(name).filter(|figure| figure.complete)?;
     let series = record.series.get(name)?;
     let worst = *series.iops.iter().min()? as f64;
-    (figure.ios > 0).then_some(worst)
+    (figure.ios > 0).then_some((worst, figure))
 }
 
 /// A measure across all drives.
@@ -269,7 +275,7 @@ impl Standings {
         }
     }
 
-    /// Of three drives or more the one alone in last place in half of the columns or more, at least two,
+    /// Of three drives or more that have values the one alone in last place in half of the columns or more, at least two,
     /// and in more of them than any other. Of two, the other one was named.
     fn to_avoid(&self, fastest: Option<usize>) -> Option<usize> {
         let lasts: Vec<usize> =
@@ -277,7 +283,9 @@ impl Standings {
         let most = *lasts.iter().max()?;
         let is_alone = lasts.iter().filter(|number| **number == most).count() == 1;
         let drive = lasts.iter().position(|number| *number == most)?;
-        let is_often = self.drives.len() > 2 && most > 1 && most * 2 >= self.columns.len();
+        let has_values = |drive: &usize| self.columns.iter().any(|it| it.values[*drive].is_some());
+        let are_several = (0..self.drives.len()).filter(has_values).count() > 2;
+        let is_often = are_several && most > 1 && most * 2 >= self.columns.len();
         (is_alone && is_often && fastest != Some(drive)).then_some(drive)
     }
 
@@ -332,20 +340,26 @@ impl Measure {
 
 impl Column {
     /// The values of the method that most drives have the measure of; `None` if fewer than two have it.
-    /// Figures of another method, or of a quick run beside full ones, are not of the same work.
+    /// Figures of another method, of another job, or of a quick run beside full ones, are not of the same work.
     fn of(measure: &'static Measure, drives: &[DriveRecords]) -> Option<Column> {
-        let mut works: Vec<(&str, bool)> = Vec::new();
-        for record in drives.iter().flat_map(|drive| &drive.records) {
-            let work = (record.method.as_str(), record.quick);
-            if !works.contains(&work) {
-                works.push(work);
+        let value = |it: &Record| Some((measure.of)(it)?.0).filter(|value| value.is_finite());
+        let is_alike = |one: &Record, other: &Record| {
+            let (Some((_, a)), Some((_, b))) = ((measure.of)(one), (measure.of)(other)) else {
+                return false;
+            };
+            let bytes = |record: &Record| record.target.capacity_bytes;
+            (&one.method, one.quick) == (&other.method, other.quick)
+                && same_work((&a.job, bytes(one)), (&b.job, bytes(other)))
+        };
+        let mut works: Vec<&Record> = Vec::new();
+        for record in drives.iter().flat_map(|drive| drive.records.iter().copied()) {
+            if (measure.of)(record).is_some() && !works.iter().any(|work| is_alike(work, record)) {
+                works.push(record);
             }
         }
-        let values = |&(method, quick): &(&str, bool)| -> Vec<Option<Mean>> {
+        let values = |work: &&Record| -> Vec<Option<Mean>> {
             let value = |drive: &DriveRecords| {
-                let of_work = |it: &&Record| it.method == method && it.quick == quick;
-                let value = |it: &Record| (measure.of)(it).filter(|value| value.is_finite());
-                let records = drive.records.iter().copied().filter(of_work);
+                let records = drive.records.iter().copied().filter(|it| is_alike(work, it));
                 let first = records.clone().find(|it| value(it).is_some())?;
                 Mean::of(records.filter(|it| is_repeat(first, it)).filter_map(value))
             };

@@ -17,6 +17,14 @@ const TASKS: &str = "tasks";
 /// Drives this near to each other are the same to a person who waits.
 const NOTICED: f64 = 0.10;
 
+/// Minutes from which on hours of work are told in them.
+const LEAST_MINUTES: f64 = 2.0;
+
+/// Whether two drives were given the same to do.
+fn are_alike(one: &Replay, other: &Replay) -> bool {
+    (&one.card, &one.pace, one.idle_cap_ms) == (&other.card, &other.pace, other.idle_cap_ms)
+}
+
 /// Whether the replays of a record are tasks.
 pub(super) fn are_tasks(record: &Record) -> bool {
     record.method == TASKS
@@ -109,6 +117,7 @@ impl Kind {
 struct Side<'e, 'a> {
     kind: Kind,
     clock: ClockName,
+    quick: bool,
     entries: Vec<&'e Entry<'a>>,
     rows: Vec<Row<'a>>,
 }
@@ -117,6 +126,8 @@ struct Side<'e, 'a> {
 struct Row<'a> {
     kind: Kind,
     title: String,
+    /// At the recorded pace all drives take as long as the recording: what differs is how long they worked.
+    at_its_pace: bool,
     figures: Vec<Option<&'a ReplayFigure>>,
 }
 
@@ -124,7 +135,7 @@ impl Row<'_> {
     /// What the difference from the fastest to the slowest is to a person; nothing with less than two drives that finished.
     fn difference(&self) -> Option<String> {
         let done = self.figures.iter().flatten().filter(|figure| figure.complete);
-        let times: Vec<f64> = done.map(|figure| figure.elapsed_s).collect();
+        let times: Vec<f64> = done.map(|figure| self.took(figure)).collect();
         let least = times.iter().copied().reduce(f64::min)?;
         let most = times.iter().copied().reduce(f64::max)?;
         if times.len() < 2 || least <= 0.0 {
@@ -142,16 +153,25 @@ impl Row<'_> {
         })
     }
 
+    /// The seconds that are compared.
+    fn took(&self, figure: &ReplayFigure) -> f64 {
+        if self.at_its_pace { figure.busy_s } else { figure.elapsed_s }
+    }
+
     fn time(&self, value: f64) -> String {
+        let longest = self.figures.iter().flatten().map(|it| self.took(it)).fold(0.0, f64::max);
         match self.kind {
-            Kind::Tasks => seconds(value),
-            Kind::Bench => format!("{:.1} min", value / 60.0),
+            Kind::Bench if longest >= LEAST_MINUTES * 60.0 => format!("{:.1} min", value / 60.0),
+            _ => seconds(value),
         }
     }
 
     /// How long it took.
     fn told(&self, figure: Option<&ReplayFigure>) -> String {
         match figure {
+            Some(figure) if figure.complete && self.at_its_pace => {
+                format!("{} busy", self.time(figure.busy_s))
+            }
             Some(figure) if figure.complete => self.time(figure.elapsed_s),
             Some(_) => "incomplete".into(),
             None => "not run".into(),
@@ -159,15 +179,16 @@ impl Row<'_> {
     }
 }
 
-/// All that two or more drives did on one clock, and did alike: the same I/Os of a trace.
+/// All that two or more drives did on one clock, in quick reviews or in full ones, and did alike: the same I/Os of a trace, at one
+/// pace.
 fn side_by_side<'e, 'a>(all: &'e Entries<'a>, kind: Kind) -> Vec<Side<'e, 'a>> {
     let mut sides: Vec<Side<'e, 'a>> = Vec::new();
     for entry in all.all.iter().filter(|entry| kind.is_of(entry.record)) {
-        match sides.iter_mut().find(|side| side.clock == entry.record.clock) {
+        let (clock, quick) = (entry.record.clock, entry.record.quick);
+        match sides.iter_mut().find(|side| (side.clock, side.quick) == (clock, quick)) {
             Some(side) => side.entries.push(entry),
             None => {
-                let clock = entry.record.clock;
-                sides.push(Side { kind, clock, entries: vec![entry], rows: Vec::new() });
+                sides.push(Side { kind, clock, quick, entries: vec![entry], rows: Vec::new() });
             }
         }
     }
@@ -177,7 +198,7 @@ fn side_by_side<'e, 'a>(all: &'e Entries<'a>, kind: Kind) -> Vec<Side<'e, 'a>> {
         for (name, replay) in side.entries.iter().flat_map(|entry| replays(entry.record)) {
             for state in replay.figures.keys() {
                 let known = |(other, of, as_here): &(&str, &str, &Replay)| {
-                    (*other, *of) == (name, state.as_str()) && as_here.card == replay.card
+                    (*other, *of) == (name, state.as_str()) && are_alike(as_here, replay)
                 };
                 if !wanted.iter().any(known) {
                     wanted.push((name, state, replay));
@@ -190,12 +211,13 @@ fn side_by_side<'e, 'a>(all: &'e Entries<'a>, kind: Kind) -> Vec<Side<'e, 'a>> {
                 Kind::Tasks => title(name, replay).to_string(),
                 Kind::Bench => format!("{}, {}", title(name, replay), figure_words(state)),
             },
+            at_its_pace: replay.pace == "recorded",
             figures: side
                 .entries
                 .iter()
                 .map(|entry| {
                     let mut own = replays(entry.record);
-                    let (_, own) = own.find(|it| it.0 == name && it.1.card == replay.card)?;
+                    let (_, own) = own.find(|it| it.0 == name && are_alike(it.1, replay))?;
                     own.figures.get(state)
                 })
                 .collect(),
@@ -219,7 +241,9 @@ pub(super) fn compared(all: &Entries, new: impl Fn() -> Table) -> Vec<(String, T
             let title = std::iter::once(Cell::new(plain(&row.title)));
             table.add_row(title.chain(times).chain([difference]));
         }
-        (format!("{}, {}", side.kind.heading(), clock_words(side.clock)), padded(table))
+        let quick = if side.quick { ", quick" } else { "" };
+        let heading = format!("{}, {}{quick}", side.kind.heading(), clock_words(side.clock));
+        (heading, padded(table))
     };
     let sides = [Kind::Bench, Kind::Tasks].into_iter().flat_map(|kind| side_by_side(all, kind));
     sides.map(table).collect()
@@ -237,6 +261,9 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
             p {
                 "What a person waits for, from the first I/O to the last, with the time in which the \
                  computer thinks. In that time no drive makes a difference."
+                @if entries.iter().any(|entry| entry.record.quick) {
+                    " A quick review cuts each pause to 1 ms: its times are not what a person waits for, and stand apart."
+                }
             }
             @for side in side_by_side(all, Kind::Tasks) { (side_table(all, &side)) }
             @for entry in entries {
@@ -273,6 +300,7 @@ fn side_table(all: &Entries, side: &Side<'_, '_>) -> Markup {
                 caption { span {
                     "Side by side: how long each takes"
                     @if all.mixed_clocks { ", " (clock_words(side.clock)) }
+                    @if side.quick { ", quick reviews" }
                 } }
                 thead { tr {
                     th scope="col" { @if side.kind == Kind::Tasks { "Task" } @else { "Trace" } }
@@ -443,12 +471,13 @@ mod tests {
 
     #[test]
     fn a_tenth_is_not_noticed_and_more_is() {
-        let difference_of = |kind, times: &[(f64, bool)]| {
+        let difference_at = |at_its_pace, kind, times: &[(f64, bool)]| {
             let figures: Vec<ReplayFigure> =
                 times.iter().map(|&(seconds, complete)| took(seconds, complete)).collect();
             let figures = figures.iter().map(Some).collect();
-            Row { kind, title: "Boot".into(), figures }.difference()
+            Row { kind, title: "Boot".into(), at_its_pace, figures }.difference()
         };
+        let difference_of = |kind, times: &[(f64, bool)]| difference_at(false, kind, times);
         let difference = |times: &[(f64, bool)]| difference_of(Kind::Tasks, times);
         let words = difference(&[(10.0, true), (10.9, true)]).expect("two");
         assert_eq!(words, "no difference you would notice (9.0 %)");
@@ -461,5 +490,10 @@ mod tests {
         // Hours of work differ by minutes, however small a part of them.
         let words = difference_of(Kind::Bench, &[(6000.0, true), (6300.0, true)]).expect("two");
         assert_eq!(words, "5.0 min longer, 5.0 % more");
+        let words = difference_of(Kind::Bench, &[(1.0, true), (1.5, true)]).expect("two");
+        assert_eq!(words, "500 ms longer, 50.0 % more", "and seconds by less");
+        // At the recorded pace both were busy for a second, whatever they took.
+        let words = difference_at(true, Kind::Bench, &[(6000.0, true), (6300.0, true)]);
+        assert_eq!(words.expect("two"), "0 µs longer, 0.0 % more");
     }
 }

@@ -16,8 +16,22 @@ const USED: &str = "random_write_4k_qd3_incompressible_used";
 
 /// The chapter.
 pub(super) fn parts(all: &Entries) -> Vec<Part> {
-    let entries = all.of_method(METHOD);
-    let pairs = having(&entries, FRESH).into_iter().chain(having(&entries, USED));
+    let (quick, entries): (Vec<&Entry>, Vec<&Entry>) =
+        all.of_method(METHOD).into_iter().partition(|entry| entry.record.quick);
+    let mut parts = full(all, &entries);
+    if !quick.is_empty() {
+        let drives: Vec<&str> = quick.iter().map(|entry| entry.label.as_str()).collect();
+        parts.push(Part::Text(html! { p {
+            "A quick review writes too little to bring a drive into its used state, so nothing is said here of "
+            (drives.join(", ")) "."
+        } }));
+    }
+    parts
+}
+
+/// Of the reviews that brought it about.
+fn full(all: &Entries, entries: &[&Entry]) -> Vec<Part> {
+    let pairs = having(entries, FRESH).into_iter().chain(having(entries, USED));
     let rows: Vec<BarRow> =
         pairs.map(|(_, figure)| BarRow { value: figure.mb_per_s, ..BarRow::default() }).collect();
     if rows.is_empty() {
@@ -25,7 +39,7 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     }
     let longest = longest(&rows);
     let chart = |name: &str, title: &str| {
-        let mut chart = compared(all, &entries, name, title, Some(longest));
+        let mut chart = compared(all, entries, name, title, Some(longest));
         chart.name = format!("used-state-{}", chart.name);
         chart.context = "4 KiB random write, QD 3, incompressible".into();
         chart
@@ -36,7 +50,7 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     } };
     let mut charts = vec![chart(FRESH, "Fresh"), chart(USED, "Used")];
     charts.retain(Chart::has_several_bars);
-    let table = Part::Text(table(all, &entries));
+    let table = Part::Text(table(all, entries));
     match charts.is_empty() {
         true => vec![Part::Text(words), table],
         false => vec![Part::Text(words), Part::Charts(charts), table],

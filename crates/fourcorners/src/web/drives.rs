@@ -39,18 +39,18 @@ static CATALOGUE: LazyLock<Result<Vec<DriveEntry>, CatalogueError>> = LazyLock::
     catalogue::names().into_iter().map(entry).collect()
 });
 
-/// The catalogue, and real drives of which there are results.
+/// The catalogue, and other drives of which there are results.
 pub(super) async fn drives(State(shared): State<Arc<Shared>>) -> Result<Response, Refused> {
-    let measured = with_store(shared, Vec::new(), |store| store.drives()).await?;
+    let measured = with_store(shared, Vec::new(), |store| store.titled_drives()).await?;
     // The first time it takes a moment.
     let read = tokio::task::spawn_blocking(|| CATALOGUE.as_ref()).await.map_err(Refused::ours)?;
     let mut drives = read.map_err(Refused::ours)?.clone();
     for drive in &mut drives {
-        drive.measured = measured.contains(&drive.name);
+        drive.measured = measured.iter().any(|(name, _)| *name == drive.name);
     }
-    for name in measured {
+    for (name, title) in measured {
         if !drives.iter().any(|drive| drive.name == name) {
-            let (title, kind, capacity_bytes) = (name.clone(), None, None);
+            let (kind, capacity_bytes) = (None, None);
             drives.push(DriveEntry { name, title, kind, capacity_bytes, measured: true });
         }
     }

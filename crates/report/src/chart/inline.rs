@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 use serde::{Serialize, Serializer};
 
 use super::{
-    BarRow, Bars, Chart, Line, Lines, Marks, Plot, REFERENCE_STYLE, Scale, four_digits,
-    line_colour_name,
+    BarRow, Bars, Chart, Line, Lines, Marks, Plot, REFERENCE_STYLE, Scale, line_colour_name,
+    seven_digits,
 };
 
 /// Units of the drawing area in both directions; a screen shows no finer places.
@@ -48,7 +48,7 @@ fn bar_drawing(bars: &Bars) -> Markup {
             div.row.tested[row.under_test].reference[row.reference] {
                 span.of { (row.label) }
                 span.track {
-                    i.hatched[row.hatched].cut[row.length() > bars.longest] style=(format!("--share:{:.4}", share(row))) {}
+                    i.hatched[row.hatched].cut[bars.cuts(row)] style=(format!("--share:{:.4}", share(row))) {}
                     b data-value=[row.value.is_finite().then_some(row.value)] { (row.text) }
                 }
             }
@@ -131,7 +131,7 @@ fn strokes(line: &Line, lines: &Lines) -> Markup {
         .iter()
         .filter(|(x, y)| x.is_finite() && y.is_finite())
         // As the script has them.
-        .map(|&(x, y)| (four_digits(x), four_digits(y)))
+        .map(|&(x, y)| (seven_digits(x), seven_digits(y)))
         .map(|(x, y)| (units(lines.across.place(x)), units(1.0 - lines.up.shown.place(y))))
         .collect();
     let dots = match line.marks {
@@ -205,8 +205,8 @@ impl<'a> LineData<'a> {
     fn of(line: &'a Line) -> LineData<'a> {
         LineData {
             label: &line.label,
-            x: Places::of(line.points.iter().map(|&(x, _)| four_digits(x)).collect()),
-            y: line.points.iter().map(|&(_, y)| Short(four_digits(y))).collect(),
+            x: Places::of(line.points.iter().map(|&(x, _)| seven_digits(x)).collect()),
+            y: line.points.iter().map(|&(_, y)| Short(seven_digits(y))).collect(),
             says: &line.says,
         }
     }

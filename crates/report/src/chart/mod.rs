@@ -17,7 +17,7 @@ pub(crate) use scale::count_tick;
 pub(super) use scale::{Scale, Up, time_tick};
 pub(super) use svg::{colour, of_xml, svg};
 pub(super) use table::DataTable;
-pub(super) use thin::{four_digits, thinned};
+pub(super) use thin::{four_digits, seven_digits, thinned};
 
 /// Height of one bar with its label above it.
 const BAR_ROW_PX: usize = 48;
@@ -112,6 +112,11 @@ impl Bars {
             (!left.value.is_finite()).cmp(&!right.value.is_finite()).then(order)
         });
         Bars { rows, longest, what: String::new() }
+    }
+
+    /// Whether this bar is longer than there is room for, and so drawn shorter than it is.
+    fn cuts(&self, row: &BarRow) -> bool {
+        row.length() > self.longest
     }
 
     /// Whether there are other drives to pick the one under test out from.

@@ -36,7 +36,13 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
         Plot::Lines(_) => "",
     };
     let heading = wrapped(&title, ((WIDTH - 2.0 * EDGE) / HEADING_LETTER) as usize);
-    let about: Vec<&str> = [unit, chart.about.as_str(), chart.note.as_str()]
+    let cut = match &chart.plot {
+        Plot::Bars(bars) if bars.rows.iter().any(|row| bars.cuts(row)) => {
+            "Bars with a break are longer than there is room for"
+        }
+        _ => "",
+    };
+    let about: Vec<&str> = [unit, chart.about.as_str(), chart.note.as_str(), cut]
         .into_iter()
         .filter(|it| !it.is_empty())
         .collect();
@@ -121,6 +127,11 @@ fn bar_drawing(bars: &Bars, top: f64) -> Drawn {
             text x=(EDGE) y=(number(y - 5.0)) font-size="14" font-weight=(weight)
                 fill=(colour("--ink")) { (row.label) }
             rect x=(EDGE) y=(number(y)) width=(number(length)) height=(number(thick)) fill=(fill) {}
+            @if bars.cuts(row) {
+                path d=(format!("M{} {}l8 -{}m6 0l-8 {}", number(EDGE + length - 26.0), number(y + thick + 2.0),
+                    number(thick + 4.0), number(thick + 4.0)))
+                    fill="none" stroke=(colour("--paper")) stroke-width="4" {}
+            }
             @if row.hatched {
                 rect x=(EDGE) y=(number(y)) width=(number(length)) height=(number(thick))
                     fill="url(#wall)" {}

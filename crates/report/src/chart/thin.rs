@@ -35,6 +35,14 @@ pub(crate) fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
+/// As many as tables and sentences say of it: seven.
+pub(crate) fn seven_digits(value: f64) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +64,7 @@ mod tests {
     #[test]
     fn digits_are_cut_to_four() {
         assert_eq!(four_digits(123_456.0), 123_500.0);
+        assert_eq!([1_342_283.4, 0.0].map(seven_digits), [1_342_283.0, 0.0]);
         assert!(four_digits(f64::NAN).is_nan());
     }
 }

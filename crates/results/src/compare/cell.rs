@@ -113,25 +113,28 @@ pub(super) fn row(sides: &[Vec<Value<'_>>]) -> Vec<Option<Cell>> {
 /// Whether two figures of one name are of the same work, but for its random numbers and, where it is
 /// over a share of the drive, the drive's size.
 fn same_job(left: &Value<'_>, right: &Value<'_>) -> bool {
+    match (left.job, right.job) {
+        (Some(a), Some(b)) => same_work((a, left.capacity_bytes), (b, right.capacity_bytes)),
+        (None, None) => left.replayed == right.replayed,
+        _ => false,
+    }
+}
+
+/// Whether two jobs, each on a drive of so many bytes, are the same work, but for their random numbers and, where it is
+/// over a share of the drive, the drive's size.
+pub fn same_work((left, left_bytes): (&Job, u64), (right, right_bytes): (&Job, u64)) -> bool {
     let kind = |job: &Job| {
         let place = (job.pattern, job.block_bytes, job.queue_depth, job.jobs);
         (place, job.read_percent, job.data, job.fua, job.flush)
     };
     let alike = |a: f64, b: f64| a == b || (a - b).abs() <= SAME_AMOUNT * a.max(b);
     // The same number of bytes, or the same share of both drives.
-    let same_amount = |of: &dyn Fn(&Job) -> u64, a: &Job, b: &Job| {
-        let (a, b) = (of(a) as f64, of(b) as f64);
-        let shares = (a / left.capacity_bytes as f64, b / right.capacity_bytes as f64);
-        alike(a, b) || alike(shares.0, shares.1)
+    let same_amount = |of: &dyn Fn(&Job) -> u64| {
+        let (a, b) = (of(left) as f64, of(right) as f64);
+        alike(a, b) || alike(a / left_bytes as f64, b / right_bytes as f64)
     };
-    match (left.job, right.job) {
-        (Some(a), Some(b)) => {
-            kind(a) == kind(b)
-                && a.until.seconds() == b.until.seconds()
-                && same_amount(&|job| job.until.bytes(), a, b)
-                && same_amount(&|job| job.span_bytes, a, b)
-        }
-        (None, None) => left.replayed == right.replayed,
-        _ => false,
-    }
+    kind(left) == kind(right)
+        && left.until.seconds() == right.until.seconds()
+        && same_amount(&|job| job.until.bytes())
+        && same_amount(&|job| job.span_bytes)
 }

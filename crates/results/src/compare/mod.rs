@@ -21,7 +21,7 @@ use fourcorners_record::{ClockName, Document};
 use rows::gathered;
 use serde::Serialize;
 
-pub use cell::{Cell, is_repeat};
+pub use cell::{Cell, is_repeat, same_work};
 pub use conclusion::{ConclusionCell, ConclusionRow};
 pub use course::{CourseCell, CourseRow};
 pub use curve::{Against, CurveCell, CurveRow};

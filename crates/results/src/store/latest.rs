@@ -66,6 +66,17 @@ impl Store {
         self.rows("SELECT DISTINCT drive FROM records ORDER BY drive", Vec::new(), |row| row.get(0))
     }
 
+    /// The same with the title that a reader knows each by: that of its latest result.
+    ///
+    /// # Errors
+    ///
+    /// What the database says.
+    pub fn titled_drives(&self) -> Result<Vec<(String, String)>, StoreError> {
+        // Beside a maximum SQLite gives the other columns of its row.
+        let query = "SELECT drive, title, MAX(number) FROM records GROUP BY drive ORDER BY drive";
+        self.rows(query, Vec::new(), |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// The results of a drive, the latest first.
     fn of_drive(&self, drive: &str) -> Result<Vec<Summary>, StoreError> {
         let of_name = self.list(&Filter { name: Some(drive.into()), ..Filter::default() })?;

@@ -38,6 +38,14 @@ fn of_each_method_the_latest_with_its_repeats() {
     }
     assert_eq!(latest(&store, "crucial-m4"), [[""; 0]; 0]);
     assert_eq!(store.drives().expect("it can be read"), ["crucial-m4-256gb"]);
+    // A drive is called what its latest result calls it.
+    let mut renamed = record("toms", 2, 6);
+    renamed.target.title = "My m4".into();
+    renamed.seal();
+    let titled = || store.titled_drives().expect("it can be read");
+    assert_eq!(titled(), [("crucial-m4-256gb".into(), "Crucial m4 256 GB".into())]);
+    store.add_all(&[renamed]).expect("it is kept");
+    assert_eq!(titled(), [("crucial-m4-256gb".into(), "My m4".into())]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 import { $, Choices, ask, element, row, text, trouble } from "./common.js";
 import { follow, showForm } from "./live.js";
 
+// What the server puts into one report.
+const MOST_OF_A_REPORT = 64;
 const views = ["compare", "results", "review"];
 
 function options(select, values, first) {
@@ -17,8 +19,9 @@ function options(select, values, first) {
 
 // What is shown is what `fourcorners report` says of the same results: the server makes it. What is
 // chosen is in the address, so that a link shows it again.
-const compare = { asked: 0 };
+const compare = { asked: 0, unknown: [] };
 const compared = new Choices($("compare-drives"), $("compare-find"), () => {
+  compare.unknown = [];
   remember("");
   loadCompared();
 });
@@ -48,12 +51,18 @@ async function loadCompared() {
     trouble(null);
     showCompared(found, ids, part);
   } catch (error) {
+    // What is shown is not of what is chosen.
+    if (turn === compare.asked) $("compare-shown").hidden = true;
     trouble(error);
   }
 }
 
 function showCompared(found, ids, part) {
   const missing = found.filter((ids) => !ids.length).length;
+  const told = [
+    missing ? `${missing} of the chosen drives have no results of this method.` : "",
+    compare.unknown.length ? `The link asks for ${compare.unknown.join(", ")} as well, of which there are no results here.` : "",
+  ].filter(Boolean).join(" ");
   $("compare-shown").hidden = !ids;
   $("compare-none").hidden = Boolean(ids);
   $("compare-none").textContent = found.length
@@ -61,8 +70,8 @@ function showCompared(found, ids, part) {
     : compared.any
       ? "Choose drives that have results; the first one chosen is the drive under test."
       : "There are no results yet. Review drives of the catalogue under Review, or any with `fourcorners review`.";
-  $("compare-chosen").textContent = missing ? `${missing} of the chosen drives have no results of this method.` : "";
-  $("compare-chosen").hidden = !missing;
+  $("compare-chosen").textContent = told;
+  $("compare-chosen").hidden = !told;
   $("compare-report").href = $("compare-save").href = `/report?${ids}`;
   // Ours, with all that came from records escaped.
   $("compare-part").innerHTML = part;
@@ -155,7 +164,8 @@ function show(view) {
 
 function route() {
   const view = location.hash.slice(1);
-  if (view === "main") return;
+  // The link over the head of the page leads to what is shown, if anything is yet.
+  if (view === "main" && views.some((name) => !$(name).hidden)) return;
   show(views.includes(view) ? view : "compare");
 }
 
@@ -168,6 +178,7 @@ async function begin() {
   if (chosen.has("method")) $("compare-method").value = chosen.get("method");
   compared.chosen = chosen.getAll("drive");
   const catalogue = await loadDrives();
+  compare.unknown = chosen.getAll("drive").filter((drive) => !compared.chosen.includes(drive));
   showForm(catalogue, methods, loadDrives);
   $("compare-method").addEventListener("change", () => {
     remember("");
@@ -191,6 +202,11 @@ async function begin() {
   }
   $("results-filter").addEventListener("input", loadResults);
   $("results-report").addEventListener("click", () => {
+    const chosen = results.chosen.size;
+    if (chosen > MOST_OF_A_REPORT) {
+      trouble(new Error(`A report is of ${MOST_OF_A_REPORT} results at most: ${chosen} are chosen.`));
+      return;
+    }
     location.href = `/report?${[...results.chosen].map((id) => `id=${id}`).join("&")}`;
   });
   addEventListener("hashchange", route);

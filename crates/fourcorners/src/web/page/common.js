@@ -11,7 +11,10 @@ export async function ask(path, options) {
     throw new Error("The server does not answer: it may have been stopped.");
   }
   const content = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Error(content?.error ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) {
+    const said = content?.error ?? `The server answered ${answer.status}.`;
+    throw Object.assign(new Error(said), { status: answer.status });
+  }
   return content;
 }
 
@@ -69,7 +72,7 @@ export function format(value) {
 // Check boxes with a search field above them. Order of choice is kept: the first is under test.
 export class Choices {
   constructor(box, find, changed) {
-    Object.assign(this, { box, chosen: [], changed });
+    Object.assign(this, { box, find, chosen: [], changed });
     find?.addEventListener("input", () => this.filter(find.value));
   }
 
@@ -91,6 +94,7 @@ export class Choices {
     this.any = entries.length > 0;
     if (!entries.length) this.box.replaceChildren(element("p", "None.", { class: "hint" }));
     this.mark();
+    if (this.find) this.filter(this.find.value);
   }
 
   choose(values) {

@@ -4,10 +4,14 @@ import { $, Choices, ask, element, row, trouble } from "./common.js";
 import { plot } from "./plot.js";
 
 const BETWEEN_LOOKS_MS = 400;
+// To one that did not answer.
+const BETWEEN_CALLS_MS = 2000;
 const drives = new Choices($("review-drives"), $("review-find"));
 const methods = new Choices($("review-methods"));
 let watched = null;
 let timer = null;
+// What is told until it is over: "silent" that the server does not answer, "busy" that another review is under way.
+let told = null;
 let whenMeasured = async () => {};
 
 export function showForm(catalogue, known, measured) {
@@ -40,7 +44,11 @@ async function start(event) {
     watched = started.number;
     look();
   } catch (error) {
-    trouble(error);
+    // Started on another page: it is shown, and can be stopped.
+    if (error.status === 409) {
+      await follow();
+      tell("busy", error);
+    } else trouble(error);
   }
 }
 
@@ -49,8 +57,22 @@ async function stop() {
     await ask(`/api/reviews/${watched}`, { method: "DELETE" });
     trouble(null);
   } catch (error) {
-    trouble(error);
+    if (error.status === 404) endWithServer();
+    else trouble(error);
   }
+}
+
+function tell(what, error) {
+  told = what;
+  trouble(error);
+}
+
+// The server that runs now knows nothing of the review that is watched.
+function endWithServer() {
+  clearTimeout(timer);
+  $("running").textContent = "";
+  $("live-stop").hidden = true;
+  $("live-words").textContent = "Ended with its server; what it saved is under Results";
 }
 
 // Goes on watching what was started before the page was opened.
@@ -73,10 +95,20 @@ async function look() {
   try {
     const review = await ask(`/api/reviews/${watched}`);
     showReview(review);
+    if (told === "silent" || (told === "busy" && review.state !== "running")) {
+      told = null;
+      trouble(null);
+    }
     if (review.state === "running") timer = setTimeout(look, BETWEEN_LOOKS_MS);
     else await whenMeasured();
   } catch (error) {
-    trouble(error);
+    if (error.status === 404) {
+      endWithServer();
+      return;
+    }
+    tell("silent", error);
+    $("running").textContent = `Review ${watched}: no answer`;
+    timer = setTimeout(look, BETWEEN_CALLS_MS);
   }
 }
 
@@ -85,7 +117,11 @@ function time(seconds) {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-const ENDS = { done: "Done", stopped: "Stopped; what was measured is kept", failed: "Failed" };
+const ENDS = {
+  done: ["Done", ""],
+  stopped: ["Stopped", "; what was measured is kept"],
+  failed: ["Failed", ""],
+};
 
 function showReview(review) {
   const running = review.state === "running";
@@ -93,7 +129,7 @@ function showReview(review) {
   const left = review.remaining_s === null ? "" : `, ${time(review.remaining_s)} left`;
   const words = running
     ? `${percent} %${left}`
-    : `${ENDS[review.state]} after ${time(review.elapsed_s)}`;
+    : `${ENDS[review.state][0]} after ${time(review.elapsed_s)}${ENDS[review.state][1]}`;
   $("live").hidden = false;
   $("live-title").textContent = `Review ${review.number}: ${review.wanted.drives.join(", ")}`;
   $("live-progress").value = review.done;
@@ -101,12 +137,15 @@ function showReview(review) {
   $("live-stop").hidden = !running;
   $("running").textContent = running ? `Review ${review.number}: ${words}` : "";
   $("live-said").replaceChildren(...review.said.map((line) => element("li", line)));
+  // The rows are made anew; what has the focus keeps it.
+  const focused = document.activeElement?.closest("#live-parts") ? document.activeElement.getAttribute("href") : null;
   $("live-parts").querySelector("tbody").replaceChildren(...review.parts.map((part) => {
     const now = part.record
       ? element("a", part.done < 1 ? "report, cut short" : "report", { href: `/report?id=${part.record}` })
-      : part.words;
+      : running || part.done > 0 ? part.words : "not started";
     return row([part.target, part.method, `${Math.floor(part.done * 100)} %`, now]);
   }));
+  if (focused) $("live-parts").querySelector(`a[href="${focused}"]`)?.focus();
   $("live-figures").querySelector("tbody").replaceChildren(...review.figures.map((figure) =>
     row([figure.target, `${figure.method}: ${figure.name}`, figure.mb_per_s, figure.iops])));
   const measured = review.parts.filter((part) => part.iops.length && !part.record);
