@@ -72,6 +72,8 @@ pub struct Trace {
     /// When the first I/O was, and the first that the filter kept.
     first: Option<Nanos>,
     base: Option<Nanos>,
+    /// When the first of those was recorded.
+    first_kept: Option<Nanos>,
     skipped: u64,
     /// The latest that went on, and how many were recorded before the first, which count as issued with it, where the times that
     /// are given do not show that.
@@ -158,6 +160,7 @@ impl Trace {
             filter: options.filter,
             first: None,
             base: None,
+            first_kept: None,
             skipped: 0,
             latest: Nanos::ZERO,
             before_first: 0,
@@ -211,9 +214,10 @@ impl Iterator for Trace {
                     match self.filter.apply(recorded, first) {
                         Ok(Some(io)) => {
                             let base = *self.base.get_or_insert(io.at);
+                            let kept = *self.first_kept.get_or_insert(recorded.at);
                             let at = io.at.since(base);
                             self.before_first +=
-                                u64::from(recorded.at < first && self.latest == Nanos::ZERO);
+                                u64::from(recorded.at < kept && self.latest == Nanos::ZERO);
                             self.latest = self.latest.max(at);
                             return Some(Ok(TraceIo { at, ..io }));
                         }

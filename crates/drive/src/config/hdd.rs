@@ -133,8 +133,8 @@ pub struct HddCacheSection {
     pub write_segments: u32,
     /// The oldest of those runs, among which the drive picks what to write out next.
     pub reorder_segments: u32,
-    /// KiB of buffer for reads, 0 for none. After a read, when nothing else waits, the drive reads
-    /// on until three quarters of it are full; a quarter keeps what was read.
+    /// KiB of buffer for reads, 0 for none. After a read, when nothing else waits or what follows it does, the
+    /// drive reads on until three quarters of it are full; a quarter keeps what was read.
     pub read_ahead_kib: u64,
     /// Milliseconds after the last command from which cached writes are written out unasked.
     /// Before that only a full cache or a flush makes them compete with reads for the arm.

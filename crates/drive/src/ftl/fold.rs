@@ -169,26 +169,28 @@ impl Ftl {
     }
 
     /// Chooses an SLC block to fold, or a main block to collect so that there is room for it.
-    fn choose_fold(&mut self, die: u32) {
-        self.recycle_slc(die);
+    ///
+    /// Whether blocks of which nothing is valid were taken back.
+    fn choose_fold(&mut self, die: u32) -> bool {
+        let mut recycled = self.recycle_slc(die);
         let units = self.shape.units_per_block;
         let open = self.rows[Stream::Slc.index()];
         let space = &mut self.dies[die as usize];
         let Some(slc) = &space.slc else {
-            return;
+            return recycled;
         };
         if slc.full.is_empty() {
             let front = space.fronts[Stream::Slc.index()].host;
             // A row that is being filled is finished first.
             if !front.is_opened() || front.filled == 0 || (open.left > 0 && open.die == die) {
-                return;
+                return recycled;
             }
             space.close_slc(self.shape);
-            self.recycle_slc(die);
+            recycled |= self.recycle_slc(die);
         }
         let space = &mut self.dies[die as usize];
         if space.slc.as_ref().is_none_or(|slc| slc.full.is_empty()) {
-            return;
+            return recycled;
         }
         let has_room = space.blocks.free_blocks() > self.start_free_blocks;
         let fold = if has_room { space.next_fold(units, false) } else { None };
@@ -199,6 +201,7 @@ impl Ftl {
             let victim = self.move_out(die, block);
             self.dies[die as usize].victim = Some(victim);
         }
+        recycled
     }
 
     /// The next block to collect that is written with one bit a cell and would be one of all then: it
@@ -234,8 +237,9 @@ impl Ftl {
         if self.is_worn_out() {
             return None;
         }
-        if self.dies[die as usize].victim.is_none() {
-            self.choose_fold(die);
+        if self.dies[die as usize].victim.is_none() && self.choose_fold(die) {
+            // While it is idle all dies give back what they have.
+            self.retry_slc();
         }
         let space = &self.dies[die as usize];
         let victim = space.victim?;

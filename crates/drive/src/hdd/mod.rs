@@ -12,7 +12,9 @@
 //!
 //! Rotation is a function of absolute time, so nothing about it is averaged. Seek time is
 //! `t + r sqrt(x) + l x` through track-to-track, average and full stroke (Lee and Katz 1993). NCQ takes
-//! the shortest access time first, with ageing (Seltzer, Chen, Ousterhout 1990), so no command starves. The
+//! the shortest access time first, with ageing (Seltzer, Chen, Ousterhout 1990), so no command starves. Of reads
+//! that lie one behind the other the first goes first, and the head reads on to the next; what waits beside such a
+//! stream has its turn after a sixteenth of the longest wait. The
 //! write cache joins adjacent writes and sends the arm to the nearest of its oldest segments.
 //!
 //! What it leaves out: defects and their spare sectors, thermal recalibration, retries, the
@@ -42,8 +44,11 @@ use write_cache::{Arriving, WriteCache};
 /// quarter of a track of the time. A segment that goes on there loses nothing by it.
 const DESTAGE_SECTORS: u64 = 512;
 
-/// As far behind the end of a read the next one of its stream begins: 256 KiB.
+/// As far behind the end of a read the next one of its stream begins at most: 256 KiB.
 const STREAM_SECTORS: u64 = 512;
+
+/// A command beside a stream of reads waits for this part of the longest wait at most: an eighth of a second of two.
+const STREAM_SHARE: u64 = 16;
 
 /// The payload of a SATA data frame, the least that is under way when a transfer begins or ends.
 const FRAME_BYTES: u64 = 8192;
@@ -323,6 +328,23 @@ impl Hdd {
         self.commands.iter().any(|command| !command.aim.write && near.contains(&command.first))
     }
 
+    /// The command that has waited longest while a stream goes on beside it, once that is too long.
+    fn overlooked(&self, at: Nanos) -> Option<usize> {
+        if !self.ahead.is_reading() || self.must_destage() {
+            return None;
+        }
+        let most = Nanos(self.max_wait.0 / STREAM_SHARE);
+        // A read right behind another goes with it, however far that reaches.
+        let follows =
+            |read: &Command| self.commands.iter().any(|it| !it.aim.write && it.end == read.first);
+        let beside = |command: &Command| {
+            command.aim.write || !(self.ahead.reads_to(command.first) || follows(command))
+        };
+        let waiting = self.commands.iter().enumerate().filter(|(_, command)| beside(command));
+        let (index, oldest) = waiting.min_by_key(|(_, command)| command.aim.since)?;
+        (at.since(oldest.aim.since) >= most).then_some(index)
+    }
+
     /// The waiting read of the lowest address from `from` on, and its place among those that wait.
     fn nearest_read(&self, from: u64) -> Option<(usize, Command)> {
         let waiting = self.commands.iter().copied().enumerate();
@@ -382,6 +404,11 @@ impl Hdd {
     }
 
     fn choose(&mut self, at: Nanos) {
+        if let Some(index) = self.overlooked(at) {
+            self.stop_reading_on(at);
+            let start = self.mechanism.reaches(&self.commands[index].aim, at);
+            return self.serve(index, at, start);
+        }
         if self.answer_from_ahead(at) {
             return;
         }
@@ -397,7 +424,12 @@ impl Hdd {
         };
         match (command, destage) {
             (Some(command), destage) if destage.is_none_or(|it| !it.before(&command)) => {
-                let first = self.first_of_run(command.index);
+                let chosen = self.commands[command.index].aim;
+                // One that has waited for too long goes now, wherever it stands.
+                let first = match at.since(chosen.since) < self.max_wait {
+                    true => self.first_of_run(command.index),
+                    false => command.index,
+                };
                 let start = match first == command.index {
                     true => command.start,
                     false => self.mechanism.reaches(&self.commands[first].aim, at),
@@ -431,6 +463,8 @@ impl Hdd {
         self.count(command.aim.write, moves, at);
         let bytes = (command.end - command.first) * SECTOR_BYTES;
         if command.aim.write {
+            // It waited while the head read on, over what it replaces perhaps.
+            self.ahead.overwritten(command.first, command.end, at, &self.layout);
             self.arm = Arm::Writes;
             self.answer(Op::Write, command.tag, end.max(command.data_in));
         } else {

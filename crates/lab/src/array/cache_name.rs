@@ -38,6 +38,7 @@ pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
             "cold" | "warm" => "whether it is warm",
             part if part.starts_with("dirty=") => "how much of it is dirty",
             part if part.starts_with("bypass=") => "what goes past it",
+            part if chunk_bytes(part).is_none() => return Err(wrong(part, OPTIONS)),
             _ => "how long its blocks are",
         };
         said.once(what).map_err(|must| wrong(part, &must))?;
@@ -162,6 +163,7 @@ mod tests {
             assert!(told(twice).contains("a second time: leave one"), "{twice}");
         }
         assert!(told(":dirty=20%").contains("is for write-back"));
+        assert!(told(":4k:wrte-back").contains("is not known there"), "no repetition");
         let named = |name: &str| {
             let parsed = ArrayProfile::parse(name, None, &[]).expect("the name of a cache");
             parsed.expect_err("it is none").to_string()

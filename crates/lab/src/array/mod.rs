@@ -285,6 +285,7 @@ mod tests {
             let told = of(&format!("raid5:4xcrucial-m4-64gb:{twice}"));
             assert!(told.contains("a second time: leave one"), "{told}");
         }
+        assert!(of("raid5:4xcrucial-m4-64gb:64k:faild=2").contains("is not known there"));
         assert!(of("raid1:2xcrucial-m4-64gb:64k").contains("is a chunk, and raid1 has none"));
         assert!(of("raid6:4xcrucial-m4-64gb").contains("did you mean raid"));
         for no_array in

@@ -135,6 +135,7 @@ fn of(name: &str, level: Level, rest: &str) -> Result<Makeup, ArrayNameError> {
             "no-trim" => "that there is no TRIM",
             part if part.starts_with("failed=") => "which drive has failed",
             part if part.starts_with("rebuild=") => "how fast it is rebuilt",
+            part if chunk_bytes(part).is_none() => return Err(wrong(part, OPTIONS)),
             _ => "how long its chunks are",
         };
         said.once(what).map_err(|must| wrong(part, &must))?;

@@ -65,6 +65,15 @@ fn what_was_recorded_before_the_first_is_counted_as_out_of_order_once() {
         assert_eq!(out_of_order(&csv(times)), expected, "{times:?}");
         assert_eq!(out_of_order(&msr(times)), expected, "{times:?}");
     }
+    // Of those that are kept, which were in order.
+    let of_device = |device| {
+        let text = "time_s,op,offset_bytes,length_bytes,device\n5,R,0,4096,0\n4,W,0,4096,1\n6,R,0,4096,1\n3,R,0,4096,1\n";
+        let mut options = Options::default();
+        options.filter.device = device;
+        let trace = from_bytes(text.into(), &options).expect("it is a trace");
+        card(trace, &mut || true).expect("it is whole").expect("it went on").out_of_order
+    };
+    assert_eq!((of_device(None), of_device(Some(1))), (2, 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Streams of reads with several in flight.
 
-use fourcorners_drive::Op;
+use fourcorners_drive::{Io, Nanos, Op, Tag, Target};
 
 use crate::hdd::support::{drive, io, momentus, random_4k, run};
 
@@ -48,4 +48,47 @@ fn reads_that_follow_no_other_wait_for_the_arm() {
         seen.mb_per_s(),
         seen.mean_ms()
     );
+}
+
+#[test]
+fn what_waits_beside_a_stream_has_its_turn() {
+    let mut drive = drive(&momentus());
+    let far = momentus().capacity.sectors / 2;
+    let mut next = 0;
+    let mut stream = || {
+        next += 128;
+        io(Op::Read, next - 128, 128)
+    };
+    for tag in 0..4 {
+        drive.submit(Tag(tag), stream());
+    }
+    drive.submit(Tag(4), io(Op::Read, far, 8));
+    // Were it left to the longest wait, it would be two seconds; alone it takes a seek and a turn.
+    let answered = loop {
+        let done = drive.reap(Nanos::MAX).expect("no fault").expect("some are in flight");
+        if done.tag == Tag(4) {
+            break done.at;
+        }
+        drive.submit(done.tag, stream());
+    };
+    assert!((5..200).contains(&(answered.0 / 1_000_000)), "{answered}");
+}
+
+#[test]
+fn what_a_write_replaces_is_not_read_out_of_the_buffer() {
+    let again = |bypasses: bool| {
+        let mut drive = drive(&momentus());
+        for (tag, read) in [(0, io(Op::Read, 0, 128)), (1, io(Op::Read, 128, 128))] {
+            drive.submit(Tag(tag), read);
+        }
+        if bypasses {
+            drive.submit(Tag(2), Io { fua: true, ..io(Op::Write, 192, 8) });
+        }
+        while drive.reap(Nanos(1_000_000_000)).expect("no fault").is_some() {}
+        let from = drive.now();
+        drive.submit(Tag(3), io(Op::Read, 192, 8));
+        drive.reap(Nanos::MAX).expect("no fault").expect("it is in flight").at - from
+    };
+    assert!(again(false) < Nanos(500_000), "it was read: {}", again(false));
+    assert!(again(true) > Nanos(1_000_000), "it was replaced: {}", again(true));
 }

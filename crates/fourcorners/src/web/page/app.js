@@ -146,6 +146,7 @@ async function loadDrives() {
   const drives = await ask("/api/drives");
   const entry = ({ name, title }) => ({ value: name, label: title });
   compared.show(drives.filter((drive) => drive.measured).map(entry));
+  compare.unknown = compare.unknown.filter((name) => !drives.some((drive) => drive.measured && drive.name === name));
   return drives.filter((drive) => drive.kind).map(entry);
 }
 

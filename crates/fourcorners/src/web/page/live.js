@@ -40,6 +40,7 @@ async function start(event) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(wanted),
     });
+    told = null;
     trouble(null);
     watched = started.number;
     look();
@@ -48,13 +49,17 @@ async function start(event) {
     if (error.status === 409) {
       await follow();
       tell("busy", error);
-    } else trouble(error);
+    } else {
+      told = null;
+      trouble(error);
+    }
   }
 }
 
 async function stop() {
   try {
     await ask(`/api/reviews/${watched}`, { method: "DELETE" });
+    told = null;
     trouble(null);
   } catch (error) {
     if (error.status === 404) endWithServer();
@@ -67,12 +72,18 @@ function tell(what, error) {
   trouble(error);
 }
 
+function untell() {
+  if (told) trouble(null);
+  told = null;
+}
+
 // The server that runs now knows nothing of the review that is watched.
 function endWithServer() {
   clearTimeout(timer);
   $("running").textContent = "";
   $("live-stop").hidden = true;
   $("live-words").textContent = "Ended with its server; what it saved is under Results";
+  untell();
 }
 
 // Goes on watching what was started before the page was opened.
@@ -95,10 +106,7 @@ async function look() {
   try {
     const review = await ask(`/api/reviews/${watched}`);
     showReview(review);
-    if (told === "silent" || (told === "busy" && review.state !== "running")) {
-      told = null;
-      trouble(null);
-    }
+    if (told === "silent" || (told === "busy" && review.state !== "running")) untell();
     if (review.state === "running") timer = setTimeout(look, BETWEEN_LOOKS_MS);
     else await whenMeasured();
   } catch (error) {

@@ -11,7 +11,7 @@ use crate::review::{Phase, Scope};
 /// Of one figure.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Cut {
-    /// The first preparation since the last purge that did not lead to where it leads in full, and by how much less.
+    /// What first since the last purge did not lead to where it leads in full, and by how much less.
     pub(super) preparation: Option<String>,
     /// How much of its own time it was measured for, where that is less.
     pub(super) measured: Option<String>,
@@ -27,11 +27,8 @@ pub(super) fn cuts(steps: &[Step], scope: &Scope) -> BTreeMap<String, Cut> {
         let (Ok(in_full), Ok(in_quick)) = (step.on(&full), step.on(&quick)) else { continue };
         for (full, quick) in in_full.into_iter().zip(in_quick) {
             match &full {
-                // Left out, it leaves the drive as it was.
                 Phase::Purge if quick == full => preparation = None,
-                Phase::Prepare { state, job } if preparation.is_none() => {
-                    preparation = less(state, job, quick.job());
-                }
+                _ if preparation.is_none() => preparation = missed(&full, &quick),
                 _ => {}
             }
             for (name, job) in measured(&full) {
@@ -42,6 +39,24 @@ pub(super) fn cuts(steps: &[Step], scope: &Scope) -> BTreeMap<String, Cut> {
         }
     }
     cuts
+}
+
+/// What a phase that leads to a state lacks, in words; `None` where it is whole.
+fn missed(full: &Phase, quick: &Phase) -> Option<String> {
+    match (full, quick) {
+        (Phase::Prepare { state, job }, quick) => less(state, job, quick.job()),
+        (full, quick) if full == quick => None,
+        // Left out, it leaves the drive as it was.
+        (Phase::Purge, _) => Some("the purge was left out".into()),
+        (Phase::Idle { seconds: full }, Phase::Idle { seconds: quick }) => {
+            let [full, quick] = [full, quick].map(|seconds| count(*seconds as f64));
+            Some(format!("the idle time is {quick} of {full} s"))
+        }
+        (Phase::Idle { .. }, _) => Some("the idle time was left out".into()),
+        (Phase::Trim { .. }, Phase::Trim { .. }) => Some("less is trimmed".into()),
+        (Phase::Trim { .. }, _) => Some("the TRIM was left out".into()),
+        _ => None,
+    }
 }
 
 /// The figures of a phase, with their jobs.
@@ -124,5 +139,20 @@ mod tests {
             fresh,
             "what a purge undoes is not missed"
         );
+        // A purge, idle time and a TRIM that are left out or cut are missed, too.
+        let with = |phase: &str| {
+            let used = PLAN.rfind("[[phase]]").expect("its last phase");
+            let text = format!("{}[[phase]]\n{phase}\n{}", &PLAN[..used], &PLAN[used..]);
+            of(&text, 8_000_000_000, true)[0].clone().and_then(|cut| cut.preparation)
+        };
+        assert_eq!(with("do = \"idle\"\nseconds = 5"), None);
+        for (phase, told) in [
+            ("do = \"purge\"\nquick = false", "the purge was left out"),
+            ("do = \"idle\"\nseconds = 1800", "the idle time is 5 of 1,800 s"),
+            ("do = \"idle\"\nseconds = 5\nquick = false", "the idle time was left out"),
+            ("do = \"trim\"\nspan = \"50 %\"\nquick = false", "the TRIM was left out"),
+        ] {
+            assert_eq!(with(phase).as_deref(), Some(told), "{phase}");
+        }
     }
 }
