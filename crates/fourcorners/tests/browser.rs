@@ -49,6 +49,7 @@ fn everything_on_the_page_does_what_it_says() {
     assert_eq!(count("switches"), 6, "{counts}");
     assert!(count("axes") >= 20, "{counts}");
     assert_eq!(count("saved"), 3 * count("links"), "three ways to save each chart: {counts}");
+    assert!(count("pastes") >= 9, "{counts}");
     assert!(count("copies") >= 9 && count("folds") > count("links"), "{counts}");
     assert!(count("scriptless") > 20, "charts are there without a script: {counts}");
 }

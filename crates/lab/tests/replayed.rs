@@ -68,9 +68,29 @@ fn a_battery_is_told_of_only_with_all_pauses_and_where_the_power_is_known() {
     // Pauses that are cut are not what anybody does, and without a power section nothing is known.
     let cut = replayed(&with(1), "crucial-m4-256gb", SMALL_M4);
     assert_eq!(said(&cut, "battery"), [""; 0]);
+    let mut faster = with(3600);
+    faster.options.filter.time_scale = 0.5;
+    assert_eq!(said(&replayed(&faster, "crucial-m4-256gb", SMALL_M4), "battery"), [""; 0]);
+    let away = csv("0,read,0,4096,100\n7200000100,read,8192,4096,100\n");
+    let pace = Pace::Think { cap: Nanos::from_secs(3600) };
+    let away = plan(away.path(), pace, Addresses::AsRecorded, vec![Before::Empty]);
+    assert_eq!(said(&replayed(&away, "crucial-m4-256gb", SMALL_M4), "battery"), [""; 0]);
     let heavier = [SMALL_M4, &["power.idle_w=8", "power.active_w=9"]].concat();
     let heavier = replayed(&with(3600), "crucial-m4-256gb", &heavier);
     assert!(said(&heavier, "battery")[0].contains("for 3.1 hours"), "{:?}", heavier.notes);
+}
+
+#[test]
+fn devices_that_lie_one_over_the_other_are_told() {
+    let of = |second: u32| {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let lines = format!("0,read,0,4096,0\n9,read,0,4096,{second}\n");
+        write!(file, "time_us,op,offset_bytes,length_bytes,device\n{lines}").expect("written");
+        let plan = plan(file.path(), Pace::Fast, Addresses::AsRecorded, vec![Before::Empty]);
+        said(&replayed(&plan, "crucial-m4-256gb", SMALL_M4), "devices")
+    };
+    assert_eq!(of(0), [""; 0]);
+    assert!(of(1)[0].starts_with("The 2 devices of "), "{:?}", of(1));
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn that_fit(said: &[String]) -> Vec<String> {
         let more = wrapped(sentence, LINE_CHARS);
         if lines.is_empty() && more.len() > MOST_LINES {
             lines.extend(more.into_iter().take(MOST_LINES));
-            lines.iter_mut().skip(MOST_LINES - 1).for_each(|last| last.push_str(" …"));
+            lines[MOST_LINES - 1].push_str(" …");
             break;
         }
         if lines.len() + more.len() > MOST_LINES {

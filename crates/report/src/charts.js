@@ -60,7 +60,8 @@ const fourcornersPart = (() => {
     // Ends of lines follow; they may come close to one another then.
     const ends = Array.from(plot.querySelectorAll(".end"));
     for (const end of ends) {
-      const line = lines.find(({ label }) => label === end.textContent);
+      // By its number: two lines may have one name.
+      const line = lines[Number(end.dataset.line)];
       end.style.top = `${(1 - place(up, line.y.at(-1))) * 100}%`;
     }
     ends.sort((a, b) => parseFloat(a.style.top) - parseFloat(b.style.top));
@@ -323,8 +324,13 @@ const fourcornersPart = (() => {
       button.addEventListener("click", () => {
         const text = pasted[form](table);
         const told = (word) => {
+          const says = (first) => `${first}: ${holder.getAttribute("aria-label")}`;
           button.textContent = word;
-          setTimeout(() => { button.textContent = form; }, 2000);
+          button.setAttribute("aria-label", says(word));
+          setTimeout(() => {
+            button.textContent = form;
+            button.setAttribute("aria-label", says(`Copy as ${form}`));
+          }, 2000);
         };
         // Where the clipboard is closed to pages, a file is saved instead.
         const kept = () => {

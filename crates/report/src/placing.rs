@@ -79,8 +79,7 @@ impl<'a> Strip<'a> {
                 has_bars(method) || ["toms", "sync-writes", used::METHOD].contains(&method);
             let mut names = placed.figures.iter().filter(|_| counts);
             let (name, figure) = names.find_map(|name| Some((name, record.figures.get(*name)?)))?;
-            // A quick review does not bring about the used state.
-            if !figure.complete || (record.quick && method == used::METHOD) {
+            if !figure.complete || used::is_left_open(record) {
                 return None;
             }
             let own = all.mean_of_repeats(record, name).filter(|own| *own > 0.0)?;

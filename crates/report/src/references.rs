@@ -249,7 +249,7 @@ impl Reference {
     /// Its figures of the method of this record.
     fn figures(&self, record: &Record) -> Option<&BTreeMap<String, ReferenceFigure>> {
         let of = |quick| self.works.get(&work(&record.method, quick));
-        // Seconds do not bring about the used state.
+        // A quick used state and a full one are not alike.
         let other = || of(!record.quick).filter(|_| record.method != used::METHOD);
         of(record.quick).or_else(other)
     }

@@ -261,8 +261,8 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
             p {
                 "What a person waits for, from the first I/O to the last, with the time in which the \
                  computer thinks. In that time no drive makes a difference."
-                @if entries.iter().any(|entry| entry.record.quick) {
-                    " A quick review cuts each pause to 1 ms: its times are not what a person waits for, and stand apart."
+                @if let Some(cap) = quick_pause_ms(&entries) {
+                    " A quick review cuts each pause to " (cap) " ms: its times are not what a person waits for, and stand apart."
                 }
             }
             @for side in side_by_side(all, Kind::Tasks) { (side_table(all, &side)) }
@@ -291,6 +291,12 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
             (cards(all, true))
         }
     })
+}
+
+/// The longest pause of the quick reviews, milliseconds; `None` where there are none.
+fn quick_pause_ms(entries: &[&Entry]) -> Option<f64> {
+    let quick = entries.iter().filter(|entry| entry.record.quick);
+    quick.flat_map(|entry| replays(entry.record)).find_map(|(_, replay)| replay.idle_cap_ms)
 }
 
 fn side_table(all: &Entries, side: &Side<'_, '_>) -> Markup {

@@ -1,5 +1,6 @@
 //! The used state: the same figure fresh and used, and how much of it is kept.
 
+use fourcorners_record::Record;
 use maud::{Markup, html};
 
 use super::chapter::Part;
@@ -14,10 +15,15 @@ pub(super) const METHOD: &str = "used-state";
 const FRESH: &str = "random_write_4k_qd3_incompressible";
 const USED: &str = "random_write_4k_qd3_incompressible_used";
 
+/// Whether a record is of too few writes to say anything of the used state: seconds do not bring it about.
+pub(super) fn is_left_open(record: &Record) -> bool {
+    record.quick && record.method == METHOD
+}
+
 /// The chapter.
 pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let (quick, entries): (Vec<&Entry>, Vec<&Entry>) =
-        all.of_method(METHOD).into_iter().partition(|entry| entry.record.quick);
+        all.of_method(METHOD).into_iter().partition(|entry| is_left_open(entry.record));
     let mut parts = full(all, &entries);
     if !quick.is_empty() {
         let drives: Vec<&str> = quick.iter().map(|entry| entry.label.as_str()).collect();
@@ -29,7 +35,7 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     parts
 }
 
-/// Of the reviews that brought it about.
+/// Of the reviews that brought the used state about.
 fn full(all: &Entries, entries: &[&Entry]) -> Vec<Part> {
     let pairs = having(entries, FRESH).into_iter().chain(having(entries, USED));
     let rows: Vec<BarRow> =

@@ -69,14 +69,12 @@ pub struct Trace {
     reader: Reader,
     skip_bad: bool,
     filter: Filter,
-    /// When the first I/O was, and the first that the filter kept.
+    /// When the first I/O was recorded.
     first: Option<Nanos>,
-    base: Option<Nanos>,
-    /// When the first of those was recorded.
-    first_kept: Option<Nanos>,
+    /// The first that the filter kept: when it was recorded, and its time after the filter, from which all others count.
+    kept: Option<[Nanos; 2]>,
     skipped: u64,
-    /// The latest that went on, and how many were recorded before the first, which count as issued with it, where the times that
-    /// are given do not show that.
+    /// The latest time that was given.
     latest: Nanos,
     before_first: u64,
     ended: bool,
@@ -159,8 +157,7 @@ impl Trace {
             skip_bad: options.skip_bad,
             filter: options.filter,
             first: None,
-            base: None,
-            first_kept: None,
+            kept: None,
             skipped: 0,
             latest: Nanos::ZERO,
             before_first: 0,
@@ -187,7 +184,7 @@ impl Trace {
         self.skipped
     }
 
-    /// I/Os so far that were recorded before the first one, and are given with its time as if they were in order.
+    /// How many I/Os so far were recorded before the first one, and got its time, so that their times do not show it.
     fn before_first(&self) -> u64 {
         self.before_first
     }
@@ -213,9 +210,9 @@ impl Iterator for Trace {
                     let first = *self.first.get_or_insert(recorded.at);
                     match self.filter.apply(recorded, first) {
                         Ok(Some(io)) => {
-                            let base = *self.base.get_or_insert(io.at);
-                            let kept = *self.first_kept.get_or_insert(recorded.at);
+                            let [kept, base] = *self.kept.get_or_insert([recorded.at, io.at]);
                             let at = io.at.since(base);
+                            // After one that has a later time it is seen to be out of order.
                             self.before_first +=
                                 u64::from(recorded.at < kept && self.latest == Nanos::ZERO);
                             self.latest = self.latest.max(at);

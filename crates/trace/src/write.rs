@@ -1,5 +1,6 @@
 //! Traces written: fio's iolog, a table, and the compact form.
 
+use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::str::FromStr;
 
@@ -49,11 +50,11 @@ pub struct UnknownOutput {
 pub struct Written {
     /// I/Os.
     pub ios: u64,
-    /// What the trace had and the form has not.
+    /// What of the trace was left out.
     pub lost: Lost,
 }
 
-/// What of a trace was not written, since the form it was written in has no place for it.
+/// What of a trace was left out because the form it was written in has no place for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lost {
     /// How long I/Os took.
@@ -95,26 +96,25 @@ impl Lost {
 /// The files of an iolog, one for each device in the order they appear: `NAME`, `NAME.1`, `NAME.2`.
 struct Files<'a> {
     name: &'a str,
-    devices: Vec<u32>,
+    open: Vec<String>,
+    /// Where the file of a device is among them.
+    of_device: HashMap<u32, usize>,
 }
 
 impl Files<'_> {
-    fn number(&self, number: usize) -> String {
-        match number {
-            0 => self.name.to_string(),
-            _ => format!("{}.{number}", self.name),
+    /// The file of a device; a new one is opened at this time.
+    fn of(&mut self, device: u32, at_us: u64, to: &mut impl Write) -> io::Result<&str> {
+        let new = self.open.len();
+        let place = *self.of_device.entry(device).or_insert(new);
+        if place == new {
+            let file = match new {
+                0 => self.name.to_string(),
+                number => format!("{}.{number}", self.name),
+            };
+            write!(to, "{at_us} {file} add\n{at_us} {file} open\n")?;
+            self.open.push(file);
         }
-    }
-
-    /// The file of a device; what is new is opened at this time.
-    fn of(&mut self, device: u32, at_us: u64, to: &mut impl Write) -> io::Result<String> {
-        if let Some(known) = self.devices.iter().position(|it| *it == device) {
-            return Ok(self.number(known));
-        }
-        let file = self.number(self.devices.len());
-        self.devices.push(device);
-        write!(to, "{at_us} {file} add\n{at_us} {file} open\n")?;
-        Ok(file)
+        Ok(&self.open[place])
     }
 }
 
@@ -147,7 +147,7 @@ pub fn write(
         Output::Csv => writeln!(to, "time_ns,op,offset_bytes,length_bytes,duration_ns,device")?,
         Output::Compact => to.write_all(&Encoder::head())?,
     }
-    let mut files = Files { name: file, devices: Vec::new() };
+    let mut files = Files { name: file, open: Vec::new(), of_device: HashMap::new() };
     let mut latest = Nanos::ZERO;
     for io in trace {
         let io = io?;
@@ -181,8 +181,8 @@ pub fn write(
     }
     match output {
         Output::Iolog => {
-            for number in 0..files.devices.len() {
-                writeln!(to, "{} {} close", latest.0 / 1000, files.number(number))?;
+            for file in &files.open {
+                writeln!(to, "{} {file} close", latest.0 / 1000)?;
             }
         }
         Output::Csv => {}

@@ -100,6 +100,11 @@ impl Ftl {
         }
         let mut found = self.free_slc_block(die, !slc.exhausted);
         if found.is_none() && self.recycle_slc(die) {
+            // Of a drive that writes past a full buffer each die that has room again takes its turn's row: were it looked for on
+            // all dies, everything would be written to these few.
+            if slc.waits_for_folding {
+                self.retry_slc();
+            }
             found = self.free_slc_block(die, true);
         }
         // Folding one block may take another, at most.
@@ -150,11 +155,6 @@ impl Ftl {
         let mut some = false;
         while let Some(block) = self.take_dead_slc(die) {
             self.emptied(die, block, 0);
-            // A drive that writes past a full buffer does not gather on the few dies that have room again: each of them takes
-            // its turn's row.
-            if self.slc.is_some_and(|slc| slc.waits_for_folding) {
-                self.retry_slc();
-            }
             some = true;
         }
         some
@@ -169,28 +169,30 @@ impl Ftl {
     }
 
     /// Chooses an SLC block to fold, or a main block to collect so that there is room for it.
-    ///
-    /// Whether blocks of which nothing is valid were taken back.
-    fn choose_fold(&mut self, die: u32) -> bool {
-        let mut recycled = self.recycle_slc(die);
+    fn choose_fold(&mut self, die: u32) {
+        if self.recycle_slc(die) {
+            self.retry_slc();
+        }
         let units = self.shape.units_per_block;
         let open = self.rows[Stream::Slc.index()];
         let space = &mut self.dies[die as usize];
         let Some(slc) = &space.slc else {
-            return recycled;
+            return;
         };
         if slc.full.is_empty() {
             let front = space.fronts[Stream::Slc.index()].host;
             // A row that is being filled is finished first.
             if !front.is_opened() || front.filled == 0 || (open.left > 0 && open.die == die) {
-                return recycled;
+                return;
             }
             space.close_slc(self.shape);
-            recycled |= self.recycle_slc(die);
+            if self.recycle_slc(die) {
+                self.retry_slc();
+            }
         }
         let space = &mut self.dies[die as usize];
         if space.slc.as_ref().is_none_or(|slc| slc.full.is_empty()) {
-            return recycled;
+            return;
         }
         let has_room = space.blocks.free_blocks() > self.start_free_blocks;
         let fold = if has_room { space.next_fold(units, false) } else { None };
@@ -201,7 +203,6 @@ impl Ftl {
             let victim = self.move_out(die, block);
             self.dies[die as usize].victim = Some(victim);
         }
-        recycled
     }
 
     /// The next block to collect that is written with one bit a cell and would be one of all then: it
@@ -237,9 +238,8 @@ impl Ftl {
         if self.is_worn_out() {
             return None;
         }
-        if self.dies[die as usize].victim.is_none() && self.choose_fold(die) {
-            // While it is idle all dies give back what they have.
-            self.retry_slc();
+        if self.dies[die as usize].victim.is_none() {
+            self.choose_fold(die);
         }
         let space = &self.dies[die as usize];
         let victim = space.victim?;

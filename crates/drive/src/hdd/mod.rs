@@ -8,13 +8,12 @@
 //! - [`layout`]: zones, and the way from an address to cylinder, head and angle;
 //! - [`mechanics`]: the spindle's angle as a function of the time, the seek curve;
 //! - [`schedule`]: which transfer is next;
-//! - [`write_cache`], [`read_ahead`]: the two uses of the buffer.
+//! - [`write_cache`], [`read_ahead`]: the two uses of the buffer;
+//! - [`stream`]: reads in order, of which several are in flight.
 //!
 //! Rotation is a function of absolute time, so nothing about it is averaged. Seek time is
 //! `t + r sqrt(x) + l x` through track-to-track, average and full stroke (Lee and Katz 1993). NCQ takes
-//! the shortest access time first, with ageing (Seltzer, Chen, Ousterhout 1990), so no command starves. Of reads
-//! that lie one behind the other the first goes first, and the head reads on to the next; what waits beside such a
-//! stream has its turn after a sixteenth of the longest wait. The
+//! the shortest access time first, with ageing (Seltzer, Chen, Ousterhout 1990), so no command starves. The
 //! write cache joins adjacent writes and sends the arm to the nearest of its oldest segments.
 //!
 //! What it leaves out: defects and their spare sectors, thermal recalibration, retries, the
@@ -25,6 +24,7 @@ mod layout;
 mod mechanics;
 mod read_ahead;
 mod schedule;
+mod stream;
 mod write_cache;
 
 use std::collections::VecDeque;
@@ -37,18 +37,12 @@ use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTE
 
 use layout::{Layout, Place};
 use mechanics::{Aim, Mechanism, Spindle};
-use read_ahead::{Hit, ReadAhead, Return, Transfer};
+use read_ahead::{ReadAhead, Transfer};
 use write_cache::{Arriving, WriteCache};
 
 /// Most sectors written out of the cache before the drive looks at its queue again: 256 KiB, a
 /// quarter of a track of the time. A segment that goes on there loses nothing by it.
 const DESTAGE_SECTORS: u64 = 512;
-
-/// As far behind the end of a read the next one of its stream begins at most: 256 KiB.
-const STREAM_SECTORS: u64 = 512;
-
-/// A command beside a stream of reads waits for this part of the longest wait at most: an eighth of a second of two.
-const STREAM_SHARE: u64 = 16;
 
 /// The payload of a SATA data frame, the least that is under way when a transfer begins or ends.
 const FRAME_BYTES: u64 = 8192;
@@ -187,7 +181,12 @@ impl Hdd {
     /// The command and `bytes` of data cross the link, one after the other with all others.
     fn cross_link(&mut self, at: Nanos, bytes: u64) -> Nanos {
         let begin = at.max(self.link_free).saturating_add(self.link.command());
-        self.link_free = begin.saturating_add(self.link.data(bytes));
+        self.carry(begin, bytes)
+    }
+
+    /// `bytes` of data cross the link for a command that has crossed it.
+    fn carry(&mut self, at: Nanos, bytes: u64) -> Nanos {
+        self.link_free = at.max(self.link_free).saturating_add(self.link.data(bytes));
         self.link_free
     }
 
@@ -208,32 +207,11 @@ impl Hdd {
             self.answer_from_ahead(now);
         }
         if let Some(hit) = self.ahead.answer(first, end, now, &self.layout) {
-            let all_there = self.read_to(hit, end, now);
-            let last_frame = self.link.data(io.bytes().min(FRAME_BYTES));
-            let at = self.cross_link(now, io.bytes()).max(all_there.saturating_add(last_frame));
-            return self.answer(Op::Read, tag, at);
+            let crossed = self.cross_link(now, io.bytes());
+            return self.answer_hit(tag, (first, end), hit, now, crossed);
         }
         let ready = self.cross_link(now, 0);
         self.enqueue(tag, io, ready, ready);
-    }
-
-    /// When all of a read that the buffer answers is there; the head reads to its end, and comes back for it where it has to.
-    fn read_to(&mut self, hit: Hit, end: u64, now: Nanos) -> Nanos {
-        let all_there = match hit.resume {
-            Some(sector) => {
-                // It stopped behind the sector before.
-                self.mechanism.at = self.layout.place(sector.saturating_sub(1)).track;
-                let from = now.max(self.arm_free);
-                let back = self.reaches(sector, from);
-                self.ahead.resume(Return { sector, from, back }, end, &self.layout).max(now)
-            }
-            None => hit.all_there,
-        };
-        // The arm may not leave before the last sector has passed; of what is there it is free.
-        if all_there > now {
-            self.arm_free = self.arm_free.max(all_there);
-        }
-        all_there
     }
 
     fn submit_write(&mut self, tag: Tag, io: Io) {
@@ -322,67 +300,6 @@ impl Hdd {
         }
     }
 
-    /// Whether a read waits that begins in what was read now or right behind it, as those of a stream do.
-    fn is_followed(&self, read: Transfer) -> bool {
-        let near = read.first..read.end.saturating_add(STREAM_SECTORS);
-        self.commands.iter().any(|command| !command.aim.write && near.contains(&command.first))
-    }
-
-    /// The command that has waited longest while a stream goes on beside it, once that is too long.
-    fn overlooked(&self, at: Nanos) -> Option<usize> {
-        if !self.ahead.is_reading() || self.must_destage() {
-            return None;
-        }
-        let most = Nanos(self.max_wait.0 / STREAM_SHARE);
-        // A read right behind another goes with it, however far that reaches.
-        let follows =
-            |read: &Command| self.commands.iter().any(|it| !it.aim.write && it.end == read.first);
-        let beside = |command: &Command| {
-            command.aim.write || !(self.ahead.reads_to(command.first) || follows(command))
-        };
-        let waiting = self.commands.iter().enumerate().filter(|(_, command)| beside(command));
-        let (index, oldest) = waiting.min_by_key(|(_, command)| command.aim.since)?;
-        (at.since(oldest.aim.since) >= most).then_some(index)
-    }
-
-    /// The waiting read of the lowest address from `from` on, and its place among those that wait.
-    fn nearest_read(&self, from: u64) -> Option<(usize, Command)> {
-        let waiting = self.commands.iter().copied().enumerate();
-        waiting
-            .filter(|(_, command)| !command.aim.write && command.first >= from)
-            .min_by_key(|(_, command)| command.first)
-    }
-
-    /// Answers the reads that wait for what has passed under the head meanwhile: of a stream with several in flight a command
-    /// may come when the head is over its first sector already, and is not to wait for a turn. Whether there were any.
-    fn answer_from_ahead(&mut self, at: Nanos) -> bool {
-        let is_overdue = |command: &Command| at.since(command.aim.since) >= self.max_wait;
-        if !self.ahead.is_reading() || self.must_destage() || self.commands.iter().any(is_overdue) {
-            return false;
-        }
-        let waiting = self.commands.len();
-        // In the order of their addresses: what lies before an answered read is kept no longer.
-        let mut from = 0;
-        while let Some((index, command)) = self.nearest_read(from) {
-            let now = at.max(command.aim.ready);
-            match self.ahead.answer(command.first, command.end, now, &self.layout) {
-                Some(hit) => {
-                    self.commands.remove(index);
-                    let all_there = self.read_to(hit, command.end, now);
-                    let bytes = (command.end - command.first) * SECTOR_BYTES;
-                    self.link_free = now.max(self.link_free).saturating_add(self.link.data(bytes));
-                    let last_frame = self.link.data(bytes.min(FRAME_BYTES));
-                    let done = self.link_free.max(all_there.saturating_add(last_frame));
-                    self.answer(Op::Read, command.tag, done);
-                }
-                // The head is not there yet.
-                None if self.ahead.reads_to(command.first) => break,
-                None => from = command.first + 1,
-            }
-        }
-        self.commands.len() < waiting
-    }
-
     fn end_destage(&mut self, at: Nanos) {
         self.cache.end();
         while let Some(&(tag, io)) = self.blocked.front() {
@@ -406,8 +323,7 @@ impl Hdd {
     fn choose(&mut self, at: Nanos) {
         if let Some(index) = self.overlooked(at) {
             self.stop_reading_on(at);
-            let start = self.mechanism.reaches(&self.commands[index].aim, at);
-            return self.serve(index, at, start);
+            return self.serve(index, at);
         }
         if self.answer_from_ahead(at) {
             return;
@@ -424,46 +340,28 @@ impl Hdd {
         };
         match (command, destage) {
             (Some(command), destage) if destage.is_none_or(|it| !it.before(&command)) => {
-                let chosen = self.commands[command.index].aim;
+                let waited = at.since(self.commands[command.index].aim.since);
                 // One that has waited for too long goes now, wherever it stands.
-                let first = match at.since(chosen.since) < self.max_wait {
+                let index = match waited < self.max_wait {
                     true => self.first_of_run(command.index),
                     false => command.index,
                 };
-                let start = match first == command.index {
-                    true => command.start,
-                    false => self.mechanism.reaches(&self.commands[first].aim, at),
-                };
-                self.serve(first, at, start);
+                self.serve(index, at);
             }
             (_, Some(destage)) => self.destage(destage.index, at, destage.start),
             _ => self.draining = false,
         }
     }
 
-    /// The first of the waiting reads that lie one behind the other up to this one: whoever begins with a later one has the first
-    /// wait for a turn, and behind a stream that goes on for much longer.
-    fn first_of_run(&self, mut index: usize) -> usize {
-        // Bounded, though reads that are no longer than nothing are refused.
-        for _ in 0..self.commands.len() {
-            let later = &self.commands[index];
-            let before = |command: &Command| {
-                !command.aim.write && !later.aim.write && command.end == later.first
-            };
-            let Some(before) = self.commands.iter().position(before) else { break };
-            index = before;
-        }
-        index
-    }
-
-    fn serve(&mut self, index: usize, at: Nanos, start: Nanos) {
+    fn serve(&mut self, index: usize, at: Nanos) {
         let command = self.commands.swap_remove(index);
+        let start = self.mechanism.reaches(&command.aim, at);
         let moves = self.power.is_some().then(|| self.mechanism.moves(&command.aim));
         let end = self.transfer(&command.place, (command.first, command.end), start);
         self.count(command.aim.write, moves, at);
         let bytes = (command.end - command.first) * SECTOR_BYTES;
         if command.aim.write {
-            // It waited while the head read on, over what it replaces perhaps.
+            // While it waited the head may have read on over what it replaces.
             self.ahead.overwritten(command.first, command.end, at, &self.layout);
             self.arm = Arm::Writes;
             self.answer(Op::Write, command.tag, end.max(command.data_in));

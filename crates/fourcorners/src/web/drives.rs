@@ -39,7 +39,7 @@ static CATALOGUE: LazyLock<Result<Vec<DriveEntry>, CatalogueError>> = LazyLock::
     catalogue::names().into_iter().map(entry).collect()
 });
 
-/// The catalogue, and other drives of which there are results.
+/// The catalogue, and all other drives that have results.
 pub(super) async fn drives(State(shared): State<Arc<Shared>>) -> Result<Response, Refused> {
     let measured = with_store(shared, Vec::new(), |store| store.titled_drives()).await?;
     // The first time it takes a moment.

@@ -121,7 +121,8 @@ async function axes(page) {
       const axis = () => (/^0 /.test(lowest()) || lowest() === "0" ? "linear" : "log");
       const says = () => button.getAttribute("aria-pressed");
       const name = button.getAttribute("aria-label");
-      const [before, ticks, lines] = [axis(), lowest(), drawn()];
+      const names = () => Array.from(figure.querySelectorAll(".plot .end"), (end) => Math.round(parseFloat(end.style.top)));
+      const [before, ticks, lines, ends] = [axis(), lowest(), drawn(), names().join(" ")];
       hold(says() === String(before === "log"), `${name}: it does not say which`);
       window.press(button);
       hold(axis() !== before && ["log", "linear"].includes(axis()), `${name}: ${before} became ${axis()}`);
@@ -129,7 +130,9 @@ async function axes(page) {
       hold(lowest() !== ticks, `${name}: the ticks stay ${ticks}`);
       hold(drawn() !== lines, `${name}: the lines stay`);
       window.press(button);
+      hold(names().every((top) => top <= 100), `${name}: names stand below the axis`);
       hold(axis() === before && lowest() === ticks && drawn() === lines, `${name}: it does not come back`);
+      hold(names().join(" ") === ends, `${name}: its names do not come back`);
     }
     return { wrong, count: buttons.length };
   }));
@@ -199,6 +202,8 @@ async function saves(page) {
       return picture.querySelector("parsererror") ? null : picture.documentElement.textContent;
     }, text);
     hold(told !== null && told.includes(heading), `the SVG does not say "${heading}"`);
+    const cut = await figure.locator(".cut").count() > 0;
+    hold(told?.includes("Bars with a break") === cut, `${heading}: ${cut ? "bars are cut, and its picture has them whole" : "no bar is cut"}`);
     hold(png.subarray(1, 4).toString() === "PNG" && png.readUInt32BE(16) === 1600, `${heading}: no PNG of 1600 pixels`);
     const rows = csv.toString("utf8").trimEnd().split("\n");
     hold(rows.length >= points + 1, `${heading}: ${rows.length} rows of ${points} points`);
@@ -233,6 +238,30 @@ async function copies(page) {
       const command = button.parentElement.querySelector("code").textContent;
       if (plain(got) !== plain(command)) wrong.push(`${said}: "${got.slice(0, 80)}"`);
     }
+    return { wrong, count: buttons.length };
+  }));
+}
+
+// What a table is pasted as has the words of its cells, which no heading or number runs into.
+async function pastes(page) {
+  return wrongs(await page.evaluate(async () => {
+    const wrong = [];
+    const buttons = Array.from(document.querySelectorAll("[data-paste=Markdown]"));
+    let copied = "";
+    const write = navigator.clipboard.writeText;
+    navigator.clipboard.writeText = async (text) => { copied = text; };
+    for (const button of buttons) {
+      button.click();
+      const table = button.closest(".paste").previousElementSibling.querySelector("table");
+      const cells = Array.from(table.querySelectorAll("th, td")).filter((cell) => cell.querySelector("br, small"));
+      for (const cell of cells) {
+        const parts = Array.from(cell.childNodes, (node) => node.textContent.replace(/\s+/g, " ").trim()).filter(Boolean);
+        const run = parts.join("");
+        const apart = parts.join(" ").replaceAll("|", "\\|").replaceAll("<", "&lt;");
+        if (parts.length > 1 && !copied.includes(apart)) wrong.push(`"${apart}" is pasted otherwise, as "${run}" perhaps`);
+      }
+    }
+    navigator.clipboard.writeText = write;
     return { wrong, count: buttons.length };
   }));
 }
@@ -395,6 +424,7 @@ async function files() {
 async function texts() {
   const page = await opened("light", 1280);
   counts.copies = await timed("copies", copies(page));
+  counts.pastes = await timed("pastes", pastes(page));
   // Everything is open from here on: tables and commands, too.
   await openAll(page);
   await timed("axe", accessible(page, "light, 1280 px, all open"));

@@ -66,6 +66,11 @@ await page.selectOption("#compare-method", "lba-pass");
 await page.waitForSelector("#compare-part #lba-pass .chart.lines", { state: "attached" });
 await page.fill("#compare-find", "128");
 hold(await page.isHidden(`#compare-drives input[value="crucial-m4-64gb"]`), "Find hides nothing");
+// Nor does what it hides come back while it says the same.
+await page.click("nav a[data-view=results]");
+await page.click("nav a[data-view=compare]");
+await settled();
+hold(await page.isHidden(`#compare-drives input[value="crucial-m4-64gb"]`), "Find hides nothing after another view");
 
 // Results: filters leave what they say, and the chosen ones make a report.
 await page.click("nav a[data-view=results]");
@@ -109,6 +114,33 @@ await page.check(`#review-drives input[value="intel-320-300gb"]`);
 await page.click("#review-start");
 await page.waitForSelector("#live-parts tbody tr");
 await page.waitForSelector("#live-chart .plot .line");
+
+// Another page watches it: it cannot start a second one, is told of a server that is silent and of one that is another, and no longer
+// than that is so. It ends no review by that.
+const other = await browser.newPage();
+other.setDefaultTimeout(300000);
+await other.goto(`${address}#main`);
+await other.waitForSelector("html[data-ready]");
+hold(await other.isVisible("#compare"), "a link to the content shows nothing");
+await other.click("nav a[data-view=review]");
+const said = (id) => other.textContent(`#${id}`);
+const until = (id, words) => other.waitForFunction(([id, words]) => document.getElementById(id).textContent.includes(words), [id, words]);
+await other.check(`#review-drives input[value="intel-320-300gb"]`);
+await other.click("#review-start");
+await until("trouble", "is under way");
+hold(await other.isVisible("#live-stop"), "what is under way cannot be stopped");
+hold(!(await said("running")).includes("no answer"), "a server that answers is called silent");
+await other.route("**/api/reviews/*", (route) => route.abort());
+await until("running", "no answer");
+await until("trouble", "does not answer");
+await other.unroute("**/api/reviews/*");
+await until("running", " %");
+await other.waitForSelector("#trouble", { state: "hidden" });
+await other.route("**/api/reviews/*", (route) => route.fulfill({ status: 404, contentType: "application/json", body: `{"error":"none"}` }));
+await until("live-words", "Ended with its server");
+hold(await said("running") === "" && !await other.isVisible("#live-stop"), "it is shown as if it were running");
+hold(!await other.isVisible("#trouble"), "it is told that a server is silent which answers");
+await other.close();
 await page.click("#live-stop");
 await page.waitForFunction(() => /^(Stopped|Done)/.test(document.getElementById("live-words").textContent));
 

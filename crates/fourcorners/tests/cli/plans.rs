@@ -132,6 +132,12 @@ fn a_plan_of_ones_own_on_a_virtual_drive_and_on_a_file() {
     assert_eq!(record.figures["sequential_write_128k_qd32_incompressible_used"].state, "used");
     assert!(verdict(record, "reads").ends_with("(not met)."), "{:?}", record.notes);
     assert!(!verdict(record, "reads").contains("A quick review"), "it took its second");
+    // One that did not says so.
+    let longer = SHORT.replacen("span = \"50 %\"\nseconds = 1", "span = \"50 %\"\nseconds = 60", 1);
+    write(dir.path(), "longer.toml", &longer);
+    let ran = run(dir.path(), &["review", M4, "--methods", "./longer.toml", "--quick", "--json"]);
+    let told = verdict(&ran.document().records[0], "reads").to_string();
+    assert!(told.contains(" A quick review measured 5 of 60 s. Limit: "), "{told}");
     let limit = &record.plan.as_ref().expect("it is from a plan").thresholds[0];
     assert_eq!((limit.at_least, limit.at_most, limit.met), (Some(1.0), Some(2.0), false));
     assert_eq!(limit.value, record.figures["random_read_4k_qd4"].iops);

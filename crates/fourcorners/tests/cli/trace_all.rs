@@ -66,6 +66,15 @@ fn every_drive_does_it_as_one_does_alone_at_the_recorded_times_without_a_host() 
     let table = run(dir.path(), &args).stdout;
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Replayed at the recorded times, at most 32 in flight"), "{table}");
+    for (cap, told) in [
+        ("0", "Replayed without its think time, at most"),
+        ("10", "Replayed after its think time, at most 10.0 ms of it each time, at most"),
+    ] {
+        let table =
+            run(dir.path(), &[&args[..], &["--pace", "think", "--idle-cap", cap]].concat()).stdout;
+        let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(told), "{table}");
+    }
 }
 
 #[test]

@@ -31,25 +31,26 @@ pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
     for part in parts {
         let mode = CacheMode::ALL.into_iter().find(|mode| mode.name() == part);
         let replacement = Replacement::ALL.into_iter().find(|it| it.name() == part);
-        let what = match part {
-            _ if mode.is_some() => "how it writes",
-            _ if replacement.is_some() => "what is replaced",
-            "no-trim" => "that there is no TRIM",
-            "cold" | "warm" => "whether it is warm",
-            part if part.starts_with("dirty=") => "how much of it is dirty",
-            part if part.starts_with("bypass=") => "what goes past it",
-            part if chunk_bytes(part).is_none() => return Err(wrong(part, OPTIONS)),
-            _ => "how long its blocks are",
-        };
-        said.once(what).map_err(|must| wrong(part, &must))?;
+        let mut once = |what| said.once(what).map_err(|must| wrong(part, &must));
         dirty = dirty.or(Some(part).filter(|part| part.starts_with("dirty=")));
         match (part, mode, replacement) {
-            (_, Some(mode), _) => config.mode = mode,
-            (_, _, Some(replacement)) => config.replacement = replacement,
-            ("no-trim", ..) => config.trim = false,
-            ("cold", ..) => config.warm = false,
-            ("warm", ..) => config.warm = true,
-            _ => value(&mut config, part).map_err(|must| wrong(part, must))?,
+            (_, Some(mode), _) => {
+                once("how it writes")?;
+                config.mode = mode;
+            }
+            (_, _, Some(replacement)) => {
+                once("what is replaced")?;
+                config.replacement = replacement;
+            }
+            ("no-trim", ..) => {
+                once("that there is no TRIM")?;
+                config.trim = false;
+            }
+            ("cold" | "warm", ..) => {
+                once("whether it is warm")?;
+                config.warm = part == "warm";
+            }
+            _ => once(value(&mut config, part).map_err(|must| wrong(part, must))?)?,
         }
     }
     if let Some(part) = dirty.filter(|_| config.mode != CacheMode::WriteBack) {
@@ -64,21 +65,23 @@ pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
     })
 }
 
-/// A part of a name with a number in it.
-fn value(config: &mut CacheConfig, part: &str) -> Result<(), &'static str> {
+/// A part of a name with a number in it: what it says.
+fn value(config: &mut CacheConfig, part: &str) -> Result<&'static str, &'static str> {
     if let Some(share) = part.strip_prefix("dirty=") {
         let percent = share.trim_end_matches('%').parse::<f64>().ok();
         let share = percent.map(|percent| percent / 100.0).filter(|it| (0.0..=1.0).contains(it));
         config.dirty_share = share.ok_or("is no share of the SSD from 0 to 100 %")?;
+        Ok("how much of it is dirty")
     } else if let Some(bytes) = part.strip_prefix("bypass=") {
         config.bypass_bytes = match bytes {
             "off" => 0,
             bytes => chunk_bytes(bytes).ok_or("is no length: give one such as 4m, or off")?,
         };
+        Ok("what goes past it")
     } else {
         config.block_bytes = chunk_bytes(part).ok_or(OPTIONS)?;
+        Ok("how long its blocks are")
     }
-    Ok(())
 }
 
 /// "Crucial m4 64 GB as a write-through cache of WD VelociRaptor 300 GB", and what is not usual.

@@ -62,7 +62,7 @@ impl From<LineError> for ArrayNameError {
 pub(super) struct Said(Vec<&'static str>);
 
 impl Said {
-    /// A part says this of the array: an error where one before it said it, too.
+    /// A part says this of the array: what has to be there instead, where one before it said it, too.
     pub(super) fn once(&mut self, what: &'static str) -> Result<(), String> {
         if self.0.contains(&what) {
             return Err(format!("says {what} a second time: leave one of them out"));
@@ -131,26 +131,23 @@ fn of(name: &str, level: Level, rest: &str) -> Result<Makeup, ArrayNameError> {
     let mut config = ArrayConfig { level, chunk_bytes: CHUNK_BYTES, ..ArrayConfig::default() };
     let mut said = Said::default();
     for part in parts {
-        let what = match part {
-            "no-trim" => "that there is no TRIM",
-            part if part.starts_with("failed=") => "which drive has failed",
-            part if part.starts_with("rebuild=") => "how fast it is rebuilt",
-            part if chunk_bytes(part).is_none() => return Err(wrong(part, OPTIONS)),
-            _ => "how long its chunks are",
-        };
-        said.once(what).map_err(|must| wrong(part, &must))?;
+        let mut once = |what| said.once(what).map_err(|must| wrong(part, &must));
         if part == "no-trim" {
+            once("that there is no TRIM")?;
             config.trim = false;
         } else if let Some(number) = part.strip_prefix("failed=") {
+            once("which drive has failed")?;
             let number = number.parse::<usize>().ok().filter(|&number| number > 0);
             let number =
                 number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
             config.failed = Some(number - 1);
         } else if let Some(rate) = part.strip_prefix("rebuild=") {
+            once("how fast it is rebuilt")?;
             let rate = rate.trim_end_matches("MB/s").parse::<f64>().ok();
             config.rebuild_mb_per_s = Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
         } else {
             config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
+            once("how long its chunks are")?;
             if !level.is_striped() {
                 let must = format!("is a chunk, and {} has none: leave it out", level.name());
                 return Err(wrong(part, &must));

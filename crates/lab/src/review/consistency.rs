@@ -74,7 +74,7 @@ pub(super) fn conclude(record: &mut Record) {
         let (Some(whole), late) = (Steadiness::of(&all), late.and_then(Steadiness::of)) else {
             continue;
         };
-        // LBAs that were neither purged nor overwritten may hold data, so they are no spare area.
+        // What was neither purged nor overwritten may still hold data: it is not spare area.
         let holds_data = spare_of(&name).is_some() && is_not_purged(record);
         notes.push(picture(&name, &all, (&whole, late.as_ref()), holds_data));
         let part = late.as_ref().unwrap_or(&whole);

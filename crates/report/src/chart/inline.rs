@@ -82,8 +82,9 @@ fn line_drawing(lines: &Lines, about: &str) -> Markup {
                 span.x.second[across.ticks.len() > FEW_TICKS && at % 2 == 1]
                     style=(format!("left:{}", percent(across.place(*value)))) { (name) }
             }
-            @for (line, place) in ends {
-                span.end title=(line.label)
+            @for (index, place) in ends {
+                @let line = &lines.lines[index];
+                span.end data-line=(index) title=(line.label)
                     style=(format!("top:{};color:var({})", percent(place), end_colour_name(line.style)))
                     { (line.label) }
             }
@@ -97,20 +98,23 @@ fn end_colour_name(style: usize) -> String {
     if style == REFERENCE_STYLE { "--quiet".into() } else { line_colour_name(style) }
 }
 
-/// The labels of lines, and where each stands so that none lies over another; none of many lines, nor of
-/// one.
-fn ends(lines: &Lines) -> Vec<(&Line, f64)> {
-    let named: Vec<&Line> = lines.lines.iter().filter(|line| !line.points.is_empty()).collect();
+/// The labels of lines, by which of all lines it is, and where each stands so that none lies over another; none of many
+/// lines, nor of one.
+fn ends(lines: &Lines) -> Vec<(usize, f64)> {
+    let lines_of_all = lines.lines.iter().enumerate();
+    let named: Vec<(usize, &Line)> =
+        lines_of_all.filter(|(_, line)| !line.points.is_empty()).collect();
     if named.len() < 2
         || named.len() > MOST_LABELLED
-        || named.iter().any(|line| line.marks == Marks::Alone)
+        || named.iter().any(|(_, line)| line.marks == Marks::Alone)
     {
         return Vec::new();
     }
     let up = &lines.up.shown;
     let last = |line: &Line| line.points.last().map_or(0.0, |&(_, y)| y);
-    let mut ends: Vec<(&Line, f64)> =
-        named.into_iter().map(|line| (line, 1.0 - up.place(last(line)).clamp(0.0, 1.0))).collect();
+    let share = |line: &Line| 1.0 - up.place(last(line)).clamp(0.0, 1.0);
+    let mut ends: Vec<(usize, f64)> =
+        named.into_iter().map(|(index, line)| (index, share(line))).collect();
     ends.sort_by(|a, b| a.1.total_cmp(&b.1));
     // Down from the top, and what went over the foot up again.
     for index in 1..ends.len() {

@@ -252,6 +252,21 @@ mod tests {
     }
 
     #[test]
+    fn a_bar_that_is_cut_is_broken_and_one_that_fits_is_whole() {
+        let picture = |longest| {
+            let row =
+                |label: &str, value| BarRow { label: label.into(), value, ..BarRow::default() };
+            let bars =
+                Bars { rows: vec![row("a", 1.0), row("b", 13.0)], longest, what: "MB/s".into() };
+            let chart = super::super::super::speed::bars("t", "MB/s", bars);
+            let svg = svg(&chart, "test");
+            (svg.contains("Bars with a break are longer"), svg.matches("<path").count())
+        };
+        assert_eq!(picture(13.0), (false, 0));
+        assert_eq!(picture(1.0), (true, 1));
+    }
+
+    #[test]
     fn the_colours_are_the_light_ones_of_the_page() {
         assert_eq!([colour("--paper"), colour("--accent")], ["#ffffff", "#c2410c"]);
         for style in 0..super::super::LINE_COLOURS {

@@ -300,7 +300,7 @@ impl Compact {
             return match self.input.look(1).map_err(io)?.is_empty() {
                 true => Ok(()),
                 false => Err(bad(Reason::Other(
-                    "there is more after its last block, and a file is of one trace: convert the others from files of their own".into(),
+                    "there is more after its last block: a file holds one trace, so give each a file of its own".into(),
                 ))),
             };
         }

@@ -128,13 +128,12 @@ pub struct UnknownFormat {
     pub name: String,
 }
 
-/// Times counted from before the first one, for formats whose times begin anywhere, so that what was recorded before it is told
-/// from what was recorded with it.
+/// Times counted from the first one, for formats whose times begin anywhere. The first is [`FIRST`] and not 0, so that one before
+/// it is still earlier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Since(Option<u64>);
 
-/// What the first one is: units that another may have been recorded before it, and few enough that all that are counted in hundreds
-/// of nanoseconds or in microseconds are times still.
+/// The first time: 18 minutes in nanoseconds, 12 days in microseconds. It is small enough for a time in each of these units.
 const FIRST: u64 = 1 << 40;
 
 impl Since {

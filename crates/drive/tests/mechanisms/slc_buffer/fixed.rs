@@ -191,3 +191,21 @@ fn a_full_and_tortured_drive_folds_and_collects_for_it() {
         }
     }
 }
+
+#[test]
+fn writes_past_a_full_one_do_not_gather_on_the_die_that_has_room_again() {
+    // As slow as the main blocks, so that a row takes as long wherever it goes.
+    let slc = SlcBufferSection { program_us: 1000.0, ..fixed_buffer() };
+    let mut drive = make(&profile(Some(slc)));
+    write(&mut drive, 0, BUFFER + DIES * ROW);
+    // All of the first die's first block is written again, in main blocks, so that it holds nothing.
+    for row in 0..SLC_ROWS {
+        write(&mut drive, row * DIES * ROW, ROW);
+    }
+    let rows = SLC_ROWS;
+    let took = write(&mut drive, 2 * BUFFER, rows * ROW);
+    // Beside its turn it has that of the buffer, which is a row of four; it alone would take all rows.
+    let alone = rows as f64 * PROGRAM;
+    assert!(took < 0.5 * alone + 2.0 * ERASE, "{took} us, {alone} us if it were alone");
+    check(&drive);
+}

@@ -26,7 +26,7 @@ pub(super) fn measured_twice(entries: &[(&Entry, &ComparedNumbers)]) -> BTreeMap
     by_kind.into_iter().map(|(kind, pairs)| (kind, Part::of(pairs.iter()))).collect()
 }
 
-/// By how much of the longer the shorter of two equal tests may be shorter: what writes so many bytes takes as long as it takes.
+/// Two runs of one test may differ in length by this share of the longer: a test that writes a given amount is done when it is written.
 const MOST_SHORTER: f64 = 0.1;
 
 /// Whether two entries are of one test: of one source, on drives of one model, under equal conditions. The day, the unit and the
