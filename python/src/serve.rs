@@ -101,6 +101,9 @@ pub(crate) fn serve(
     let in_state = state.map(|path| InState::of(&named.profile, path)).transpose()?;
     let bare = without_host(named)?;
     let (geometry, about) = (bare.geometry(), about(&bare, pace, in_state.as_ref()));
+    if let Some(why) = faults.iter().find_map(|fault| fault.beyond(geometry.bytes())) {
+        return Err(wrong(format!("faults: {why}")));
+    }
     check_memory(vec![bare.memory_bytes()], 1)
         .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let contents = match &contents {

@@ -268,6 +268,11 @@ pub trait Target {
     fn energy_j(&self, _at: Nanos) -> Option<f64> {
         None
     }
+
+    /// Whether it is known to be worn out, and to refuse for good whatever would change what it holds.
+    fn is_read_only(&self) -> bool {
+        false
+    }
 }
 
 /// An I/O that failed: which one, when and why.

@@ -59,6 +59,13 @@ impl Target for Virtual {
         }
     }
 
+    fn is_read_only(&self) -> bool {
+        match self {
+            Virtual::Ssd(ssd) => ssd.is_read_only(),
+            Virtual::Hdd(hdd) => hdd.is_read_only(),
+        }
+    }
+
     fn due(&mut self) -> Option<Nanos> {
         match self {
             Virtual::Ssd(ssd) => ssd.due(),

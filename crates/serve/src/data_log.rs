@@ -69,6 +69,7 @@ pub struct DataRecording {
     to_write: Option<Sender<Logged>>,
     waiting: Arc<AtomicU64>,
     writer: Option<JoinHandle<io::Result<()>>>,
+    path: PathBuf,
     counted: RecordedData,
 }
 
@@ -102,6 +103,7 @@ impl DataRecording {
             to_write: Some(to_write),
             waiting,
             writer: Some(thread.map_err(failed)?),
+            path: path.into(),
             counted: RecordedData::default(),
         })
     }
@@ -139,6 +141,14 @@ impl DataRecording {
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(_) => Some("the thread that writes the data has ended".into()),
             };
+            if self.counted.error.is_some() {
+                let (entries, bytes) =
+                    DataLog::open(&self.path).map_or((0, 0), |log| log.readable());
+                let taken = self.counted.entries + self.counted.lost;
+                self.counted.entries = entries.min(self.counted.entries);
+                self.counted.lost = taken - self.counted.entries;
+                self.counted.bytes = bytes.min(self.counted.bytes);
+            }
         }
         self.counted()
     }
@@ -156,6 +166,7 @@ fn superblock(entries: u64) -> [u8; SECTOR as usize] {
 #[derive(Debug)]
 pub struct DataLog {
     file: File,
+    entries: u64,
     writes: Vec<LoggedWrite>,
 }
 
@@ -248,7 +259,12 @@ impl DataLog {
             let what = "the file ends before it";
             return Err(DataLogError::Entry { path: path.into(), entry, at, what });
         }
-        Ok(DataLog { file, writes })
+        Ok(DataLog { file, entries: entry, writes })
+    }
+
+    /// How many entries can be read, and the bytes of their data.
+    fn readable(&self) -> (u64, u64) {
+        (self.entries, self.writes.iter().map(|write| write.bytes).sum())
     }
 
     /// Its writes, in their order.
@@ -335,6 +351,27 @@ mod tests {
         let mut beyond = whole;
         beyond[512..520].fill(0xff);
         assert!(open(&beyond).expect_err("no drive").contains("entry 0"), "beyond any drive");
+    }
+
+    #[test]
+    fn of_a_log_that_ends_within_it_only_what_can_be_read_counts() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("data");
+        let mut recording = DataRecording::create(&path).expect("it is new");
+        for n in 0..10 {
+            recording.put(Logged::Write { offset: n * 4096, fua: false, data: vec![7; 4096] });
+            recording.put(Logged::Flush);
+        }
+        assert_eq!(recording.finish().entries, 20);
+        // As where the disk was full: cut within the third write, and nobody has said how many there are.
+        let file = File::options().write(true).open(&path).expect("it is there");
+        file.set_len(512 + 2 * (512 + 4096 + 512) + 1000).expect("it shrinks");
+        file.write_all_at(&[0; 8], 16).expect("it is ours");
+        let failed = || Err(io::Error::from(io::ErrorKind::StorageFull));
+        recording.writer = Some(std::thread::spawn(failed));
+        let counted = recording.finish();
+        assert_eq!((counted.entries, counted.bytes, counted.lost), (4, 8192, 16));
+        assert!(counted.error.is_some());
     }
 
     #[test]

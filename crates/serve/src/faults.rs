@@ -92,6 +92,20 @@ impl FromStr for FaultSpec {
     }
 }
 
+impl FaultSpec {
+    /// Why no read or write of a drive of so many bytes can be struck: its range begins beyond them. Flushes have no place.
+    pub fn beyond(&self, drive_bytes: u64) -> Option<String> {
+        let range = self.range.as_ref().filter(|range| range.start >= drive_bytes)?;
+        if self.kind == Kind::EioFlush {
+            return None;
+        }
+        Some(format!(
+            "{}: its range begins at byte {}, and the drive has {drive_bytes} bytes: give one that the drive has",
+            self.text, range.start
+        ))
+    }
+}
+
 /// `0-1G`: from the first byte to before the last.
 fn range_of(text: &str) -> Option<Range<u64>> {
     let (from, to) = text.split_once('-')?;
@@ -271,6 +285,8 @@ impl Faults {
                 Kind::EioRead | Kind::EioFlush => {
                     strike.fails = Some((Errno::Io, "an injected fault"));
                 }
+                // Data that another fault has dropped are not.
+                Kind::EioWrite if strike.drops => {}
                 Kind::EioWrite => {
                     strike.fails = Some((Errno::Io, "an injected fault; the data are stored"));
                 }
@@ -382,6 +398,29 @@ mod tests {
             [false, false, true, false, true]
         );
         assert!(!refused(Command::Flush));
+    }
+
+    #[test]
+    fn a_range_that_the_drive_does_not_have_is_told() {
+        let beyond = |text: &str| text.parse::<FaultSpec>().expect(text).beyond(80_000_000_000);
+        assert!(beyond("eio-read@n=1,1000G-2000G").is_some_and(|why| why.contains("80000000000")));
+        for within in ["eio-read@n=1,79G-2000G", "eio-read@n=1", "eio-flush@n=1,1000G-2000G"] {
+            assert_eq!(beyond(within), None);
+        }
+    }
+
+    #[test]
+    fn a_write_that_is_dropped_is_said_to_be_lost_whatever_else_fails_it() {
+        for specs in
+            [["eio-write-dropped@n=2", "eio-write@n=2"], ["eio-write@n=2", "eio-write-dropped@n=2"]]
+        {
+            let mut faults = faults(&specs, 1);
+            let mut why = || faults.strike(&request(WRITE, 0), Nanos(0)).fails.map(|(_, why)| why);
+            assert_eq!([why(), why()], [None, Some("an injected fault; the data are lost")]);
+        }
+        let mut stored = faults(&["eio-write@n=1"], 1);
+        let why = stored.strike(&request(WRITE, 0), Nanos(0)).fails.map(|(_, why)| why);
+        assert_eq!(why, Some("an injected fault; the data are stored"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fourcorners_drive::{Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target};
 use fourcorners_run::Histogram;
+use fourcorners_words::counted;
 use serde::Serialize;
 
 use crate::distribution::Distribution;
@@ -372,7 +373,7 @@ impl Report {
     pub fn words(&self) -> String {
         let mut text = format!("served for {:.1} s, time {}", self.seconds, self.time);
         let connections = &self.connections;
-        text += &format!(", {} connections", connections.all);
+        text += &format!(", {}", counted(connections.all, "connection"));
         if connections.refused + connections.broken > 0 {
             text += &format!(
                 " ({} refused, {} broke the protocol)",
@@ -394,7 +395,8 @@ impl Report {
         for operation in &self.operations {
             let Operation { name, ios, bytes, latency_us: latency, .. } = operation;
             text += &format!(
-                "{name:>12}: {ios} requests, {}, drive's latency p50 {:.1}, p99 {:.1}, max {:.1} us\n",
+                "{name:>12}: {}, {}, drive's latency p50 {:.1}, p99 {:.1}, max {:.1} us\n",
+                counted(*ios, "request"),
                 fourcorners_words::size(*bytes),
                 latency.p50,
                 latency.p99,
@@ -402,7 +404,7 @@ impl Report {
             );
         }
         if self.failed > 0 {
-            text += &format!("{} requests failed\n", self.failed);
+            text += &format!("{} failed\n", counted(self.failed, "request"));
         }
         if let (Some(late), Some(below)) = (&self.lateness_us, self.below_floor) {
             text += &format!(
@@ -429,11 +431,11 @@ impl Report {
             }
         };
         if let Some(recorded) = &self.recorded {
-            text += &format!("recorded {} I/Os, {} lost", recorded.ios, recorded.lost);
+            text += &format!("recorded {}, {} lost", counted(recorded.ios, "I/O"), recorded.lost);
             text += &recorded.error.as_ref().map_or("\n".into(), |why| format!(": {why}\n"));
         }
         for (fault, struck) in self.injected.iter().flatten() {
-            text += &format!("injected {fault}: {struck} requests\n");
+            text += &format!("injected {fault}: {}\n", counted(*struck, "request"));
         }
         if let Some(data) = &self.recorded_data {
             let size = fourcorners_words::size(data.bytes);

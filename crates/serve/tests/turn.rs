@@ -345,3 +345,59 @@ fn data_of_a_failed_write_are_stored_or_lost_as_the_fault_says() {
     };
     assert_eq!((stored("eio-write@n=7"), stored("eio-write-dropped@n=7")), (7, 0));
 }
+
+#[test]
+fn what_a_worn_out_drive_refuses_changes_nothing() {
+    // Blocks that wear out within a few drive writes.
+    let small = [
+        "capacity.sectors=200000",
+        "nand.dies=2",
+        "nand.channels=1",
+        "nand.planes=1",
+        "nand.page_bytes=4096",
+        "nand.pages_per_block=64",
+        "nand.blocks_per_plane=230",
+        "wear.endurance_cycles=3",
+        "wear.endurance_sigma_percent=10",
+        "wear.seed=1",
+        "wear.levelling=none",
+        "wear.threshold_cycles=5",
+        "wear.interval_blocks=1",
+    ];
+    let set: Vec<String> = small.map(String::from).into();
+    let model = catalogue::built_in("crucial-m4-64gb", &set).expect("it is possible").model;
+    let Model::Ssd(model) = model else { unreachable!("it is an SSD") };
+    let ssd = Ssd::new(&model).expect("it was checked");
+    let contents = Contents::Memory(Memory::new(u64::MAX));
+    let settings = TurnSettings { trims: true, ..TurnSettings::default() };
+    let mut turn = Turn::new(ssd, contents, settings);
+    let blocks = turn.target().geometry().bytes() / 4096;
+    let mut ask = |command, block: u64, byte: u8| {
+        let data = if let Command::Write { .. } = command { vec![byte; 4096] } else { Vec::new() };
+        let request = Request { cookie: 0, command, offset: block * 4096, length: 4096, data };
+        let mut answers = Vec::new();
+        turn.arrive(turn.now(), 0, request, &mut answers);
+        while let Some(due) = turn.due() {
+            turn.pass_until(due, &mut answers);
+        }
+        let mut held = [0];
+        turn.contents().read(block * 4096, &mut held).expect("it can be read");
+        (answers.pop().expect("an answer").outcome, held[0])
+    };
+    const WRITE: Command = Command::Write { fua: false };
+    let done = |n: &u64| ask(WRITE, n % blocks, 1).0 == Outcome::Done;
+    let written = (0..20 * blocks).take_while(done).count() as u64;
+    assert!((blocks..20 * blocks).contains(&written), "{written} of {blocks}");
+    let refused = |outcome: &Outcome| matches!(outcome, Outcome::Failed(Errno::Perm, _));
+    // One that it took, and that is left alone from here on.
+    for (command, byte) in [
+        (WRITE, 2),
+        (Command::Trim { fua: false }, 0),
+        (Command::WriteZeroes { fua: false, no_hole: true, fast: false }, 0),
+        (Command::WriteZeroes { fua: false, no_hole: false, fast: false }, 0),
+    ] {
+        let (outcome, held) = ask(command, 0, byte);
+        assert!(refused(&outcome), "{command:?}: {outcome:?}");
+        assert_eq!(held, 1, "{command:?}");
+    }
+}

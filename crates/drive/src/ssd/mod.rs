@@ -332,4 +332,8 @@ impl Target for Ssd {
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }
+
+    fn is_read_only(&self) -> bool {
+        Ssd::is_read_only(self)
+    }
 }

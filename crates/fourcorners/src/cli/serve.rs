@@ -123,9 +123,9 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FAULT")]
     fault: Vec<FaultSpec>,
 
-    /// Seed of the faults that are drawn
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
-    seed: u64,
+    /// Seed of the faults that are drawn, with --fault or --control [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
+    seed: Option<u64>,
 
     /// Take commands at this unix socket, for you only, a line each: status, fault FAULT, clear [FAULT], snapshot NAME,
     /// rollback NAME, drop NAME, commit, snapshots, cut [CLASS] [SEED] (docs/SERVE.md)
@@ -348,6 +348,15 @@ fn serve<T: Target + 'static>(
         trims,
         rotational: profile.rotational,
     };
+    if let Some(why) = args.fault.iter().find_map(|fault| fault.beyond(geometry.bytes())) {
+        return Err(Failure::Usage(format!("--fault {why}")));
+    }
+    if args.seed.is_some() && args.fault.is_empty() && args.control.is_none() {
+        return Err(Failure::Usage(
+            "--seed draws faults, and there are none: give --fault or --control, or leave it out"
+                .into(),
+        ));
+    }
     let door = Door::open(args, &export, geometry.queue_depth)?;
     let address = door.name();
     let (name, size) = (&profile.name, fourcorners_words::size(geometry.bytes()));
@@ -382,7 +391,7 @@ fn serve<T: Target + 'static>(
         every: (as_json || args.web.is_some()).then_some(Nanos::from_secs(1)),
     };
     if !args.fault.is_empty() || args.control.is_some() {
-        turn.inject(Faults::new(&args.fault, args.seed));
+        turn.inject(Faults::new(&args.fault, args.seed.unwrap_or(1)));
     }
     // A block device that the kernel has lost does not come back. Whoever may cut the power, and whoever wants to see what a cut would take.
     if let (true, Some(expect_power_cuts)) = (

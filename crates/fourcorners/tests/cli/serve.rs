@@ -114,6 +114,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--time", "x0"], "from 1 to 10000"),
         (&["crucial-m4-256gb", "--door", "-1"], "--door"),
         (&["crucial-m4-256gb", "--fault", "fire@n=1"], "fire@n=1: give KIND@WHEN"),
+        (&["crucial-m4-256gb", "--fault", "dead@n=1,1000G-2000G"], "its range begins at byte 1000"),
+        (&["crucial-m4-256gb", "--seed", "5"], "--seed draws faults"),
         (&["crucial-m4-256gb", "--record-data", "d"], "--record"),
         (&["crucial-m4-256gb", "--then-try", "all"], "--record"),
         (&["crucial-m4-256gb", "--then-try", "m5", "--record", "r"], "no drive \"m5\""),

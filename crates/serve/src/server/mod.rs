@@ -426,6 +426,7 @@ impl<T: Target> Server<T> {
         for client in self.clients.values_mut() {
             if client.wants_write() {
                 moved |= client.send();
+                self.turn.notice();
             }
             let dues = client.sent_dues();
             if !dues.as_slice().is_empty() {

@@ -89,6 +89,9 @@ impl<T: Target> Server<T> {
                 Ok(json!({ "status": status.map_err(|error| error.to_string())? }))
             }
             ControlCommand::Fault(spec) => {
+                if let Some(why) = spec.beyond(self.settings.export.bytes) {
+                    return Err(why);
+                }
                 let faults = self.turn.faults_mut().ok_or("nothing can be injected here")?;
                 faults.add(spec);
                 Ok(json!({}))

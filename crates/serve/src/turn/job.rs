@@ -14,10 +14,15 @@ const MOST_TRIM_BYTES: u64 = 2 << 30;
 pub(super) struct Job {
     pub(super) client: u64,
     pub(super) request: Request,
+    /// When it came.
     pub(super) at: Nanos,
+    /// When its next I/O could be handed over, had the drive room.
+    pub(super) asked: Nanos,
     /// What is not submitted yet.
     pub(super) parts: Parts,
     pub(super) in_flight: u32,
+    /// Its flush is left, and what that is to cover is in flight.
+    pub(super) waits_for_its_own: bool,
     pub(super) failed: Option<(Errno, String)>,
     pub(super) strike: Strike,
 }
@@ -71,6 +76,16 @@ impl Parts {
     /// Whether a drive was given all of them.
     pub(super) fn is_empty(&self) -> bool {
         self.peek().is_none()
+    }
+
+    /// Whether nothing but the flush behind the others is to be submitted.
+    pub(super) fn only_flush_is_left(&self) -> bool {
+        matches!(self.peek(), Some((Op::Flush, _)))
+    }
+
+    /// The flush behind the others is not needed.
+    pub(super) fn forget_flush(&mut self) {
+        self.flush_behind = false;
     }
 
     /// What is to be submitted next: operation, bytes.

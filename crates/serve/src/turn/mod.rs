@@ -2,6 +2,7 @@
 //! and what it is answered with when.
 
 mod job;
+mod payload;
 mod power;
 mod real;
 mod settings;
@@ -17,15 +18,13 @@ use crate::faults::{Faults, Strike};
 use crate::io_log::IoLog;
 use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
 use job::{Job, Parts};
+use payload::logged;
 use power::PowerLedger;
 use real::OnDrive;
 
 pub use power::{CutError, PowerCut};
 pub use real::REAL_IO_BYTES;
 pub use settings::TurnSettings;
-
-/// Of a write's data, so much is compressed to know how far it can be.
-const SAMPLE_BYTES: usize = 16 << 10;
 
 /// A drive that is served.
 #[derive(Debug)]
@@ -54,6 +53,8 @@ pub struct Turn<T> {
     most_io_bytes: u32,
     /// Of a drive that holds the data itself; then the contents hold nothing.
     on_drive: Option<OnDrive<T>>,
+    /// What such a drive has answered, with the time at which that was seen, until it is looked at.
+    noticed: VecDeque<(Tag, Nanos, Option<Fault>)>,
 }
 
 /// A part of a job in the drive.
@@ -116,6 +117,7 @@ impl<T: Target> Turn<T> {
             power: None,
             most_io_bytes: MOST_PAYLOAD,
             on_drive: None,
+            noticed: VecDeque::new(),
         }
     }
 
@@ -244,15 +246,10 @@ impl<T: Target> Turn<T> {
                 return at_once(request, Outcome::Failed(Errno::Io, error.to_string()));
             }
         };
-        if strike.drops {
-            // What is logged in its place is what stays there, so that the log has a write for each that is recorded.
-            request.data.fill(0);
-            let kept = self.contents.read(offset, &mut request.data);
-            if let Err(error) = kept {
-                let outcome = Outcome::Failed(Errno::Io, error.to_string());
-                return at_once(request, outcome);
-            }
-        } else if let Err(error) = self.store(&request) {
+        // A drive that is worn out refuses it when its turn comes; until then, too, it holds what it held.
+        let keeps = strike.drops || self.target.is_read_only();
+        let stored = if keeps { self.keep(&mut request) } else { self.store(&request) };
+        if let Err(error) = stored {
             request.data = Vec::new();
             let errno = match error.kind() {
                 std::io::ErrorKind::StorageFull => Errno::NoSpc,
@@ -260,15 +257,16 @@ impl<T: Target> Turn<T> {
             };
             return at_once(request, Outcome::Failed(errno, error.to_string()));
         }
-        // They are in the contents now, or wait for their I/Os.
-        let data = match (self.on_drive, self.settings.logs_data) {
-            (None, _) => std::mem::take(&mut request.data),
-            (Some(_), true) => request.data.clone(),
-            (Some(_), false) => Vec::new(),
-        };
-        if self.settings.logs_data {
-            self.logged.extend(logged(&request, data));
-            self.logged.extend(parts.flush_behind().then_some(Logged::Flush));
+        // A drive that holds its data gets them with its I/Os, and each of those is logged; else they are in the contents now.
+        if self.on_drive.is_none() {
+            let data = std::mem::take(&mut request.data);
+            if self.settings.logs_data {
+                // What stays instead of a TRIM has no entry; what stays instead of a write has been put in its place.
+                let entry = logged(&request, data);
+                let trims = matches!(entry, Some(Logged::Discard { .. }));
+                self.logged.extend(entry.filter(|_| !(keeps && trims)));
+                self.logged.extend(parts.flush_behind().then_some(Logged::Flush));
+            }
         }
         self.begin_events(at, &request, parts, before);
         if request.command == Command::Flush && self.settings.ignores_flushes {
@@ -278,8 +276,10 @@ impl<T: Target> Turn<T> {
             client,
             request,
             at,
+            asked: at,
             parts,
             in_flight: 0,
+            waits_for_its_own: false,
             failed: strike.fails.map(|(errno, why)| (errno, why.into())),
             strike,
         };
@@ -300,19 +300,25 @@ impl<T: Target> Turn<T> {
 
     /// Lets virtual time go on until `until`; what is answered by then is added to `answers`.
     pub fn pass_until(&mut self, until: Nanos, answers: &mut Vec<Answer>) {
-        if until < self.target.now() {
+        // A real drive with nothing in flight has the time of now; what it has answered before is given out all the same.
+        if self.noticed.is_empty() && until < self.target.now() {
             return;
         }
         loop {
+            // What ends while an answer is copied is seen before the next is.
+            self.notice();
             let delayed = self.delayed.keys().next().map(|(due, _)| *due);
-            let (tag, at, failed) = match self.target.reap(until.min(delayed.unwrap_or(until))) {
-                Ok(None) if delayed.is_some_and(|due| due <= until) => {
+            let next = match self.noticed.pop_front() {
+                Some(noticed) => Some(noticed),
+                None => ended_by(&mut self.target, until.min(delayed.unwrap_or(until))),
+            };
+            let (tag, at, failed) = match next {
+                None if delayed.is_some_and(|due| due <= until) => {
                     answers.extend(self.delayed.pop_first().map(|(_, answer)| answer));
                     continue;
                 }
-                Ok(None) => return,
-                Ok(Some(done)) => (done.tag, done.at, None),
-                Err(fault) => (fault.tag, fault.at, Some(fault)),
+                None => return,
+                Some(ended) => ended,
             };
             self.ended(tag, at, failed, answers);
             // The place that is free now is taken at this moment, not at the next arrival.
@@ -341,7 +347,20 @@ impl<T: Target> Turn<T> {
         } else if !held {
             job.failed = Some((Errno::Io, "what was read is not there".into()));
         }
-        if job.in_flight > 0 || !job.parts.is_empty() {
+        // What a real drive is to flush has to have ended, and well.
+        if job.failed.is_some() && self.on_drive.is_some() {
+            job.parts.forget_flush();
+        }
+        if job.in_flight > 0 {
+            return;
+        }
+        if !job.parts.is_empty() {
+            // The flush that has waited for them is asked for now.
+            if job.waits_for_its_own {
+                job.waits_for_its_own = false;
+                job.asked = at;
+                self.waiting.push_back(flight.job);
+            }
             return;
         }
         if let Some(job) = self.jobs[flight.job].take() {
@@ -403,11 +422,20 @@ impl<T: Target> Turn<T> {
                 self.waiting.pop_front();
                 continue;
             }
+            // A model takes commands in order; a real drive's flush says nothing of what is still on its way.
+            if self.on_drive.is_some() && job.in_flight > 0 && job.parts.only_flush_is_left() {
+                job.waits_for_its_own = true;
+                self.waiting.pop_front();
+                continue;
+            }
             let Some(tag) = self.free.pop() else { return };
             let Some(mut io) = job.parts.next() else { return };
             job.in_flight += 1;
             let zeroes = matches!(job.request.command, Command::WriteZeroes { .. });
-            let entry = self.log.begin(self.settings.records, job.at, io, zeroes);
+            let entry = self.log.begin(self.settings.records, job.asked, io, zeroes);
+            if self.on_drive.is_some() && self.settings.logs_data {
+                self.logged.extend(job.logged(io));
+            }
             io.fua &= !self.settings.ignores_flushes;
             let event = match &mut self.power {
                 None => 0,
@@ -421,34 +449,6 @@ impl<T: Target> Turn<T> {
         }
     }
 
-    /// Does to the contents what a request says. The data are seen by whatever arrives later, and stay there if the
-    /// drive fails the request, as they may on any drive.
-    fn store(&mut self, request: &Request) -> std::io::Result<()> {
-        let (offset, length) = (request.offset, request.length);
-        match request.command {
-            // It gets them with its I/Os.
-            _ if self.on_drive.is_some() => Ok(()),
-            Command::Write { .. } => self.contents.write(offset, &request.data),
-            Command::Trim { .. } | Command::WriteZeroes { no_hole: false, .. } => {
-                self.contents.discard(offset, length)
-            }
-            Command::WriteZeroes { no_hole: true, .. } => {
-                let zeros = vec![0; length.min(1 << 20) as usize];
-                let (mut at, end) = (offset, offset + length);
-                while at < end {
-                    let part = (zeros.len() as u64).min(end - at);
-                    self.contents.write(at, &zeros[..part as usize])?;
-                    at += part;
-                }
-                Ok(())
-            }
-            Command::Read { .. }
-            | Command::Flush
-            | Command::BlockStatus { .. }
-            | Command::Cache => Ok(()),
-        }
-    }
-
     /// What is stored from `offset` on. A drive that holds its data does not tell what was never written.
     fn extents(&self, offset: u64, length: u64) -> std::io::Result<Vec<Extent>> {
         match self.on_drive {
@@ -456,27 +456,13 @@ impl<T: Target> Turn<T> {
             Some(_) => Ok(vec![Extent { length, hole: false }]),
         }
     }
-
-    /// How far the data of a request can be compressed, percent, where the drive's times depend on it.
-    fn compressible(&self, request: &Request) -> u8 {
-        match request.command {
-            Command::WriteZeroes { .. } => 100,
-            Command::Write { .. } if self.settings.compresses => compressible(&request.data),
-            _ => 0,
-        }
-    }
 }
 
-/// What a log of data has of a request.
-fn logged(request: &Request, data: Vec<u8>) -> Option<Logged> {
-    let (offset, length) = (request.offset, request.length);
-    match request.command {
-        Command::Write { fua } => Some(Logged::Write { offset, fua, data }),
-        Command::Trim { .. } | Command::WriteZeroes { .. } => {
-            Some(Logged::Discard { offset, length })
-        }
-        Command::Flush => Some(Logged::Flush),
-        Command::Read { .. } | Command::BlockStatus { .. } | Command::Cache => None,
+/// The next end of an I/O by a time: its tag, when, and why it failed if it did.
+fn ended_by<T: Target>(target: &mut T, until: Nanos) -> Option<(Tag, Nanos, Option<Fault>)> {
+    match target.reap(until) {
+        Ok(done) => done.map(|done| (done.tag, done.at, None)),
+        Err(fault) => Some((fault.tag, fault.at, Some(fault))),
     }
 }
 
@@ -485,16 +471,18 @@ fn errno_of(fault: &Fault) -> Errno {
         FaultCause::OutOfRange { .. } | FaultCause::Unaligned { .. } => Errno::Inval,
         FaultCause::Unsupported => Errno::NotSup,
         FaultCause::WornOut => Errno::Perm,
+        FaultCause::Os { errno } => errno_of_os(errno),
         _ => Errno::Io,
     }
 }
 
-/// How much of these data LZ4 removes, in percent, by a sample from their beginning.
-fn compressible(data: &[u8]) -> u8 {
-    let sample = &data[..data.len().min(SAMPLE_BYTES)];
-    let stored = lz4_flex::block::compress(sample).len().min(sample.len());
-    match sample.len() {
-        0 => 0,
-        bytes => (100 - stored * 100 / bytes) as u8,
+/// The word of the protocol for an error of the operating system, where it has one.
+fn errno_of_os(errno: i32) -> Errno {
+    use rustix::io::Errno as Os;
+    match Os::from_raw_os_error(errno) {
+        Os::NOSPC | Os::DQUOT | Os::FBIG => Errno::NoSpc,
+        Os::PERM | Os::ROFS => Errno::Perm,
+        Os::OPNOTSUPP => Errno::NotSup,
+        _ => Errno::Io,
     }
 }

@@ -68,6 +68,11 @@ pub(super) fn run(args: &CrashArgs) -> Result<End, Failure> {
             histories.push((flushes, history.map_err(|error| usage(&error))?));
         }
     }
+    if let Some(log) = &log {
+        // Also where no image is made of it: a log of another run is a mistake.
+        let made = Images::new(&histories[0].1, log, Memory::new(0));
+        made.map_err(|error| Failure::Usage(error.to_string()))?;
+    }
     let folder = folder(args)?;
     let interrupt = Interrupt::listen()?;
     let mut crash = Crash {

@@ -64,6 +64,7 @@ fn of_models(args: &ServeArgs) -> Option<&'static str> {
         (args.time.is_some(), "--time"),
         (args.door.is_some(), "--door"),
         (!args.fault.is_empty(), "--fault"),
+        (args.seed.is_some(), "--seed"),
         (args.control.is_some(), "--control"),
         (args.ignore_flushes, "--ignore-flushes"),
         (!args.set.is_empty(), "--set"),

@@ -30,12 +30,17 @@ impl Client {
 
     /// The same; the error number of the answer, 0 for none.
     pub(super) fn write_or_fail(&mut self, offset: u64, byte: u8) -> u32 {
+        self.write_bytes(offset, &[byte; 4096])
+    }
+
+    /// The same with these bytes.
+    pub(super) fn write_bytes(&mut self, offset: u64, data: &[u8]) -> u32 {
         let mut request = 0x2560_9513u32.to_be_bytes().to_vec();
         request.extend_from_slice(&[0, 0, 0, 1]);
         request.extend_from_slice(&[0; 8]);
         request.extend_from_slice(&offset.to_be_bytes());
-        request.extend_from_slice(&4096u32.to_be_bytes());
-        request.extend_from_slice(&[byte; 4096]);
+        request.extend_from_slice(&(data.len() as u32).to_be_bytes());
+        request.extend_from_slice(data);
         self.0.write_all(&request).expect("it is served");
         let mut reply = [0; 16];
         self.0.read_exact(&mut reply).expect("it is answered");

@@ -101,6 +101,7 @@ fn what_only_a_model_can_is_refused_of_a_real_drive() {
         ("--time", "x10"),
         ("--door", "0"),
         ("--fault", "dead@n=1"),
+        ("--seed", "5"),
         ("--control", "c"),
         ("--set", "trim.supported=false"),
     ] {
@@ -110,6 +111,31 @@ fn what_only_a_model_can_is_refused_of_a_real_drive() {
         let told = format!("{option} is for virtual drives, and ./scratch is a real one");
         assert!(output.status.code() == Some(2) && line.contains(&told), "{option}: {line}");
         assert!(!dir.path().join("c").exists(), "{option}");
+    }
+}
+
+#[test]
+fn a_long_write_is_in_the_images_of_its_own_recording_and_of_no_other() {
+    let dir = scratch();
+    for (record, data, at) in [("r", "d", 0), ("q", "e", 4096)] {
+        let named = ["--destroy", "./scratch", "--record", record, "--record-data", data];
+        let output = served(&dir, &named, |client| {
+            // Longer than what a drive is handed at once.
+            assert_eq!(client.write_bytes(at, &vec![7; 2 << 20]), 0);
+        });
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let cut = |data: &str, more: &[&str]| {
+        let args = ["crash", "r", "crucial-m4-256gb", "--fault", "honest", "--at", "every 2"];
+        let args = [&args[..], &["--data", data], more].concat();
+        let output = fourcorners(&dir, &args).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, told) = cut("d", &["--check", "test -s {}"]);
+    assert_eq!((code, told.as_str()), (Some(0), ""));
+    for more in [&["--check", "test -s {}"][..], &[]] {
+        let (code, told) = cut("e", more);
+        assert!(code == Some(2) && told.contains("not of one run"), "{more:?}: {told}");
     }
 }
 
