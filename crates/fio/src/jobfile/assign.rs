@@ -56,6 +56,7 @@ pub(super) const TYPED: &[&str] = &[
     "offset_align",
     "number_ios",
     "iodepth",
+    "iodepth_low",
     "numjobs",
     "loops",
     "runtime",
@@ -105,6 +106,7 @@ pub(super) const TYPED: &[&str] = &[
     "verify_fatal",
     "verify_interval",
     "group_reporting",
+    "stats",
     "percentile_list",
     "clat_percentiles",
     "lat_percentiles",
@@ -205,10 +207,12 @@ impl Options {
                     *align = size.or(*align);
                 }
             }
-            "rwmixread" => self.read_percent = units::percent(text()?)? as u8,
-            "rwmixwrite" => self.read_percent = 100 - units::percent(text()?)? as u8,
+            "rwmixread" => self.read_percent = self.whole_percent(&key, text()?)?,
+            "rwmixwrite" => self.read_percent = 100 - self.whole_percent(&key, text()?)?,
             "percentage_random" => {
-                let percents = values::by_direction(text()?, units::percent)?;
+                let text = text()?;
+                let percents = values::by_direction(text, units::percent)?;
+                self.say_cut(&key, text, percents.into_iter().flatten());
                 for (mine, percent) in self.random_percent.iter_mut().zip(percents) {
                     *mine = percent.map_or(*mine, |percent| percent as u8);
                 }
@@ -241,6 +245,7 @@ impl Options {
             "offset_align" => self.offset_align = units::bytes(text()?, kb)?,
             "number_ios" => self.ios = Some(units::count(text()?)?).filter(|&ios| ios > 0),
             "iodepth" => self.depth = values::at_least_one(text()?)?,
+            "iodepth_low" => self.depth_low = units::count(text()?)?,
             "numjobs" => self.jobs = values::at_least_one(text()?)?,
             "loops" => self.loops = u64::from(values::at_least_one(text()?)?),
             "runtime" | "timeout" => {
@@ -308,9 +313,9 @@ impl Options {
                 self.pattern = true;
             }
             "buffer_compress_percentage" => {
-                self.compress_percent = units::percent(text()?)? as u8;
+                self.compress_percent = self.whole_percent(&key, text()?)?;
             }
-            "dedupe_percentage" => self.dedupe_percent = units::percent(text()?)? as u8,
+            "dedupe_percentage" => self.dedupe_percent = self.whole_percent(&key, text()?)?,
             "direct" => self.buffered = !flag()?,
             "buffered" => self.buffered = flag()?,
             "verify" => self.verify.kind = Kind::named(text()?)?,
@@ -339,6 +344,7 @@ impl Options {
             "cpumask" => self.ways.cpus = ways::cpu_mask(units::count(text()?)?)?,
             "numa_cpu_nodes" => self.ways.cpus = ways::node_cpus(text()?)?,
             "group_reporting" => self.group_reporting = flag()?,
+            "stats" => self.stats = flag()?,
             "percentile_list" => self.percentiles = values::percentiles(text()?)?,
             "clat_percentiles" => self.completion_percentiles = flag()?,
             "lat_percentiles" => self.total_percentiles = flag()?,
@@ -402,17 +408,45 @@ impl Options {
         match known::option(key) {
             Known::Silent => Ok(()),
             Known::NoEffect => {
-                // Switched off, it has none in fio either.
-                if value != Some("0") && !self.without_effect.iter().any(|known| known == key) {
-                    self.without_effect.push(key.into());
+                // An option alone is switched on.
+                let value = value.map_or("1", str::trim);
+                if !known::is_default(key, value) {
+                    self.say_without_effect(match value {
+                        "0" => format!("{key}=0"),
+                        _ => key.into(),
+                    });
                 }
                 Ok(())
             }
             Known::Refused(why) => Err(ValueError::Unsupported(why)),
+            Known::RefusedOn(why) => match values::flag(value)? {
+                true => Err(ValueError::Unsupported(why)),
+                false => Ok(()),
+            },
             Known::Unknown => {
                 let names = TYPED.iter().copied().chain(known::names());
                 Err(ValueError::UnknownOption { near: nearest(key, names) })
             }
+        }
+    }
+
+    /// A percentage that has no fraction in fio, which reads it up to the point.
+    fn whole_percent(&mut self, key: &str, text: &str) -> Result<u8, ValueError> {
+        let percent = units::percent(text)?;
+        self.say_cut(key, text, [percent]);
+        Ok(percent as u8)
+    }
+
+    /// fio cuts 33.9 to 33 without a word, and so the figures are those of 33; here it is said.
+    fn say_cut(&mut self, key: &str, text: &str, percents: impl IntoIterator<Item = f64>) {
+        if percents.into_iter().any(|percent| percent.fract() > 0.0) {
+            self.say_without_effect(format!("the fraction in {key}={text}"));
+        }
+    }
+
+    fn say_without_effect(&mut self, what: String) {
+        if !self.without_effect.contains(&what) {
+            self.without_effect.push(what);
         }
     }
 

@@ -75,6 +75,8 @@ pub struct Job {
     pub steady_text: String,
     /// Whether a failed I/O does not end it.
     pub survives_errors: bool,
+    /// Whether it is in the report; with `stats=0` it is run, and left out there.
+    pub is_reported: bool,
 }
 
 /// The jobs of a file on one target.
@@ -256,7 +258,7 @@ impl Building {
             access: Access {
                 random_percent: if random { options.random_percent } else { [0; 3] },
                 distribution: options.distribution(),
-                once: !options.no_map && recorded.is_none(),
+                once: options.covers_once() && recorded.is_none(),
                 run: options.rw.run,
                 identical: options.identical,
                 step_bytes: options.rw.step_bytes,
@@ -272,12 +274,14 @@ impl Building {
                     (None, _) | (Some(_), Some(_)) if !by_time => span.amount_bytes,
                     _ => u64::MAX,
                 },
-                ios: match &recorded {
-                    Some(recorded) if !by_time => {
-                        let all = (recorded.ios.len() as u64).saturating_mul(options.loops);
-                        options.ios.map_or(all, |ios| ios.min(all))
+                // fio counts them anew in each of its loops, and goes round while there is time.
+                ios: match by_time {
+                    true => u64::MAX,
+                    false => {
+                        let all = recorded.as_ref().map_or(u64::MAX, |all| all.ios.len() as u64);
+                        let ios = options.ios.map_or(all, |ios| ios.min(all));
+                        ios.saturating_mul(options.loops)
                     }
-                    _ => options.ios.unwrap_or(u64::MAX),
                 },
                 time: options.runtime.unwrap_or(Nanos::MAX),
             },
@@ -369,6 +373,7 @@ impl Building {
             steady,
             steady_text: steady_text.unwrap_or_default(),
             survives_errors: options.survives_errors,
+            is_reported: options.stats,
         });
         self.plan.streams.push(stream);
     }
@@ -378,6 +383,9 @@ impl Building {
         let mut names = options.without_effect.clone();
         if is_virtual && !options.ways.cpus.is_empty() {
             names.push("cpus_allowed (a virtual drive is no faster or slower for it)".into());
+        }
+        if options.lets_the_queue_run_down() {
+            names.push("iodepth_low".into());
         }
         if options.buffered {
             names.push("direct=0".into());
@@ -440,13 +448,17 @@ fn searched(described: &Described) -> Result<(), JobFileError> {
         return Err(described.wrong(&["latency_target"], what));
     }
     if target.window < target.latency {
-        let us = |time: Nanos| time.0 / 1000;
-        let what = format!(
-            "latency_window={} is shorter than latency_target={} (microseconds): what is in time takes \
-             longer to be seen; give a window of many I/Os, such as latency_window=1s",
-            us(target.window),
-            us(target.latency)
-        );
+        let of_many = "give a window of many I/Os, such as latency_window=1s";
+        let what = match target.window {
+            Nanos::ZERO => format!(
+                "latency_window is missing, in which latency_target is to be met: {of_many}"
+            ),
+            window => format!(
+                "a latency_window of {window} is shorter than a latency_target of {}: what is in \
+                 time takes longer to be seen; {of_many}",
+                target.latency
+            ),
+        };
         return Err(described.wrong(&["latency_window", "latency_target"], what));
     }
     Ok(())

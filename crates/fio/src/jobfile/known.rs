@@ -11,6 +11,8 @@ pub(super) enum Known {
     NoEffect,
     /// The job means nothing without it; why it is refused.
     Refused(&'static str),
+    /// The same where it is switched on; as fio's default it is nothing.
+    RefusedOn(&'static str),
     /// fio has no such option.
     Unknown,
 }
@@ -20,6 +22,9 @@ pub(super) fn option(name: &str) -> Known {
     if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
         return Known::Refused(why);
     }
+    if let Some((_, why)) = REFUSED_ON.iter().find(|(refused, _)| *refused == name) {
+        return Known::RefusedOn(why);
+    }
     match () {
         () if SILENT.contains(&name) => Known::Silent,
         () if NO_EFFECT.contains(&name) => Known::NoEffect,
@@ -27,12 +32,23 @@ pub(super) fn option(name: &str) -> Known {
     }
 }
 
+/// Whether a value of an option without effect asks for nothing: it is fio's own default, or
+/// switches off what is off there.
+pub(super) fn is_default(name: &str, value: &str) -> bool {
+    match DEFAULTS.iter().find(|(known, _)| *known == name) {
+        Some((_, defaults)) => defaults.contains(&value),
+        None => value == "0",
+    }
+}
+
 /// All names that are known here, for the nearest to a slip.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    let refused = REFUSED.iter().map(|(name, _)| *name);
+    let refused = REFUSED.iter().chain(REFUSED_ON).map(|(name, _)| *name);
     SILENT.iter().chain(NO_EFFECT).copied().chain(refused)
 }
 
+/// What is done to the target, when and how, is the same with and without them. Some are about
+/// files and memory that we have none of, some about what a report shows beside the figures.
 const SILENT: &[&str] = &[
     "description",
     "thread",
@@ -50,60 +66,32 @@ const SILENT: &[&str] = &[
     "disable_slat",
     "disable_bw_measurement",
     "disable_bw",
-    "stats",
     "kb_base",
     "unit_base",
     "significant_figures",
     "job_start_clock_id",
     "random_generator",
-    "lockfile",
     "filetype",
-    "opendir",
     "create_serialize",
     "create_fsync",
     "create_on_open",
-    "create_only",
-    "allow_file_create",
     "allow_mounted_write",
     "fallocate",
     "fadvise_hint",
-    "overwrite",
-    "file_append",
-    "unlink",
-    "unlink_each_loop",
-    "filename_format",
     "unique_filename",
-    "directory",
     "openfiles",
-    "iodepth_batch",
-    "iodepth_batch_submit",
-    "iodepth_batch_complete",
-    "iodepth_batch_complete_min",
-    "iodepth_batch_complete_max",
-    "iodepth_low",
-    "io_submit_mode",
     "disk_util",
     "verify_state_save",
-    "verify_state_load",
     "log_entries",
     "log_compression",
     "log_compression_cpus",
-    "log_store_compressed",
-    "uid",
-    "gid",
     "fixedbufs",
     "registerfiles",
     "nonvectored",
     "uncached",
-    "nowait",
-    "force_async",
     "cmd_type",
     "userspace_reap",
-    "write_hint",
-    "priohint",
-    "exitall_on_error",
     "error_dump",
-    "profile",
     "norandommap_low",
     "experimental_verify",
     "read_iolog_chunked",
@@ -111,7 +99,48 @@ const SILENT: &[&str] = &[
     "cpumode",
 ];
 
+/// Options whose default in fio is not 0, with the values that come to it.
+const DEFAULTS: &[(&str, &[&str])] = &[
+    ("allow_file_create", &["1"]),
+    ("invalidate", &["1"]),
+    // 0 is as many as iodepth, and not none.
+    ("iodepth_batch", &["1"]),
+    ("iodepth_batch_submit", &["1"]),
+    ("iodepth_batch_complete", &["1"]),
+    ("iodepth_batch_complete_min", &["1"]),
+    // Never below the least.
+    ("iodepth_batch_complete_max", &["0", "1"]),
+    ("io_submit_mode", &["inline"]),
+    ("lockfile", &["none"]),
+    ("scramble_buffers", &["1"]),
+    ("write_hint", &["none", "0"]),
+];
+
 const NO_EFFECT: &[&str] = &[
+    "directory",
+    "opendir",
+    "filename_format",
+    "allow_file_create",
+    "overwrite",
+    "unlink",
+    "unlink_each_loop",
+    "lockfile",
+    "iodepth_batch",
+    "iodepth_batch_submit",
+    "iodepth_batch_complete",
+    "iodepth_batch_complete_min",
+    "iodepth_batch_complete_max",
+    "io_submit_mode",
+    "nowait",
+    "force_async",
+    "write_hint",
+    "priohint",
+    "uid",
+    "gid",
+    // An error ends its own job only, as in fio without this option.
+    "exitall_on_error",
+    "verify_state_load",
+    "log_store_compressed",
     "nrfiles",
     "nr_files",
     "filesize",
@@ -258,10 +287,25 @@ const NO_EFFECT: &[&str] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("merge_blktrace_file", "traces are merged by none of the commands here; leave it out"),
     ("rw_sequencer_offset", "fio has no such option any more"),
+    ("profile", "fio's own workloads are not there; give the options of the jobs instead"),
     ("sprandom", SPRANDOM),
     ("spr_op", SPRANDOM),
     ("spr_num_regions", SPRANDOM),
     ("spr_cs", SPRANDOM),
+];
+
+/// Refused unless switched off: who sets them would lose data, or wait for what was not asked.
+const REFUSED_ON: &[(&str, &str)] = &[
+    (
+        "file_append",
+        "a target has no end to write behind, and its beginning would be overwritten; say with \
+         offset=... where to begin",
+    ),
+    (
+        "create_only",
+        "a file is made for a job, and not without running it; leave it out, or make the file \
+         with truncate(1)",
+    ),
 ];
 
 const SPRANDOM: &str =

@@ -96,6 +96,8 @@ pub(super) struct Options {
     pub(super) offset_align: u64,
     pub(super) ios: Option<u64>,
     pub(super) depth: u32,
+    /// Below how many I/Os in flight fio fills the queue again; 0 is below `depth`.
+    pub(super) depth_low: u64,
     pub(super) jobs: u32,
     pub(super) loops: u64,
     pub(super) runtime: Option<Nanos>,
@@ -123,6 +125,8 @@ pub(super) struct Options {
     pub(super) ways: Ways,
     pub(super) replay: Replay,
     pub(super) group_reporting: bool,
+    /// Whether it is in the report.
+    pub(super) stats: bool,
     pub(super) percentiles: Vec<f64>,
     pub(super) completion_percentiles: bool,
     pub(super) total_percentiles: bool,
@@ -171,6 +175,7 @@ impl Default for Options {
             offset_align: 0,
             ios: None,
             depth: 1,
+            depth_low: 0,
             jobs: 1,
             loops: 1,
             runtime: None,
@@ -198,6 +203,7 @@ impl Default for Options {
             ways: Ways::default(),
             replay: Replay::default(),
             group_reporting: false,
+            stats: true,
             percentiles: PERCENTILES.to_vec(),
             completion_percentiles: true,
             total_percentiles: false,
@@ -252,6 +258,17 @@ impl Options {
         let Latency { target, window, percent, goes_on } = self.latency;
         let target = LatencyTarget { latency: target, window, percent, goes_on };
         (target.latency > Nanos::ZERO).then_some(target)
+    }
+
+    /// Whether fio would let the queue run down before it fills it again, as we never do.
+    pub(super) fn lets_the_queue_run_down(&self) -> bool {
+        !self.synchronous && (1..u64::from(self.depth)).contains(&self.depth_low)
+    }
+
+    /// Whether random I/Os cover every block before any again. As in fio not with `blockalign`,
+    /// with which blocks may overlap.
+    pub(super) fn covers_once(&self) -> bool {
+        !self.no_map && self.align_bytes.iter().all(Option::is_none)
     }
 
     /// How much of what is written compression and deduplication would remove together.

@@ -101,7 +101,17 @@ pub(super) fn span(
         let what = format!("size={asked} is less than a block of {most} bytes");
         return Err(described.wrong(&["size"], what));
     }
-    let amount = options.io_size.map_or(bytes, |size| size.of(whole));
+    // As in fio 0 is not given, and the last block is a whole one: io_size=1 moves a block, and
+    // io_size=5000 two of 4096 bytes. That is of all loops together.
+    let given = options.io_size.map(|size| size.of(whole)).filter(|&amount| amount > 0);
+    let amount_bytes = match given {
+        Some(amount) => {
+            let smallest = sizes.iter().map(|size| u64::from(size.least())).min().unwrap_or(1);
+            let amount = amount.saturating_mul(options.loops).max(most);
+            amount.checked_next_multiple_of(smallest.max(1)).unwrap_or(amount)
+        }
+        None => bytes.saturating_mul(options.loops),
+    };
     let zones = zones(described, bytes, block)?;
     if let Some(furthest) = options.distribution.furthest().filter(|_| options.rw.random) {
         // Of the largest there are the fewest.
@@ -114,13 +124,7 @@ pub(super) fn span(
             return Err(described.wrong(&["random_distribution"], what));
         }
     }
-    Ok(Span {
-        start_bytes: start,
-        bytes,
-        amount_bytes: amount.saturating_mul(options.loops),
-        align_bytes,
-        zones,
-    })
+    Ok(Span { start_bytes: start, bytes, amount_bytes, align_bytes, zones })
 }
 
 fn check_blocks(described: &Described, sizes: &BlockSizes, block: u64) -> Result<(), JobFileError> {

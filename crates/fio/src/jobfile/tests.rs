@@ -11,6 +11,8 @@ use proptest::prelude::*;
 use super::assign::TYPED;
 use super::*;
 
+mod as_fio;
+
 const DRIVE: Geometry = Geometry { sectors: 1 << 21, logical_block_bytes: 512, queue_depth: 1024 };
 
 fn placed(is_virtual: bool) -> Placed {
@@ -187,7 +189,7 @@ fn what_cannot_be_done_is_refused_with_its_line() {
         ("[a]\nrandom_distribution=sequence:1,\n", "\"\" is no number"),
         (
             "[a]\nlatency_target=1ms\n",
-            "line 2: latency_window=0 is shorter than latency_target=1000 (micro",
+            "line 2: latency_window is missing, in which latency_target is to be met: give",
         ),
         (
             "[a]\nlatency_target=1ms\nlatency_window=1s\nrate_iops=100\n",
@@ -402,7 +404,7 @@ proptest! {
             }
         }
         // So that it ends; a drive of 1 GiB has up to two million blocks.
-        text += "number_ios=20\nruntime=5\nnumjobs=2\nrate=0\nlog_avg_msec=1000\n[b]\nstonewall\nnumber_ios=5\n";
+        text += "number_ios=20\ntime_based=0\nruntime=5\nnumjobs=2\nrate=0\nlog_avg_msec=1000\n[b]\nstonewall\nnumber_ios=5\n";
         match parse(&text).and_then(|file| {
             file.on(placed(is_virtual), |_| true).map_err(|error| error.to_string())
         }) {

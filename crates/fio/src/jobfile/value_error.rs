@@ -125,8 +125,8 @@ pub enum ValueError {
         /// `CPU` or `node`.
         of: &'static str,
     },
-    /// A range of CPUs or nodes.
-    #[error("\"{0}\" ends before it begins")]
+    /// A range of CPUs, nodes or times.
+    #[error("\"{0}\" ends before it begins: give the smaller one first")]
     Backwards(String),
     /// A mask of no CPUs.
     #[error("no CPU is left")]

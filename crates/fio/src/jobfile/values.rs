@@ -295,6 +295,9 @@ pub(super) fn delay(text: &str) -> Result<Nanos, ValueError> {
         None => units::time(text, second),
         Some((from, to)) => {
             let (from, to) = (units::time(from, second)?, units::time(to, second)?);
+            if to < from {
+                return Err(ValueError::Backwards(text.into()));
+            }
             Ok(Nanos(from.0.midpoint(to.0)))
         }
     }

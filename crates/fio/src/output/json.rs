@@ -246,11 +246,11 @@ impl<'a> Form<'a> {
     }
 
     fn direction(&self, one: &Reported<'a>, direction: Direction) -> DirectionForm {
-        let tally = &one.measure.tallies[direction as usize];
-        let bytes_per_s = one.a_second(tally.bytes);
+        let tally = one.tally(direction);
+        let bytes_per_s = one.bytes_a_second(direction);
         let percentiles = &one.job.percentiles;
         let list = |wanted: bool| if wanted { percentiles.list.as_slice() } else { &[] };
-        let total = group_total(self.reported, one.job.group, direction as usize);
+        let total = group_total(self.reported, one.job.group, direction);
         let together = total.map_or(0.0, |total: GroupTotal| total.together / 1024.0);
         let (bw, iops) = (&tally.kib_per_s, &tally.iops);
         DirectionForm {
@@ -258,8 +258,8 @@ impl<'a> Form<'a> {
             io_kbytes: tally.bytes / 1024,
             bw_bytes: bytes_per_s as u64,
             bw: (bytes_per_s / 1024.0) as u64,
-            iops: round(one.a_second(tally.latency.count())),
-            runtime: one.runtime_ms(tally),
+            iops: round(one.ios_a_second(direction)),
+            runtime: one.runtime_ms(direction),
             total_ios: tally.latency.count(),
             short_ios: 0,
             drop_ios: 0,

@@ -14,6 +14,8 @@ mod normal;
 mod numbers;
 mod summary;
 mod terse;
+#[cfg(test)]
+mod tests;
 
 pub use cost::Cost;
 pub use disk::DiskUtil;
@@ -22,6 +24,7 @@ pub use logs::{log_files, write_logs};
 pub use normal::normal;
 pub use terse::terse;
 
+use fourcorners_drive::Nanos;
 use fourcorners_record::{ClockName, TargetInfo};
 use fourcorners_run::generator_was_the_limit;
 use fourcorners_run::streams::RunResult;
@@ -63,6 +66,39 @@ impl TargetRun {
             && !polls
             && self.seconds > 0.1
             && generator_was_the_limit(cpu_seconds, self.seconds)
+    }
+}
+
+impl TargetRun {
+    /// A sentence for each job that was to be measured and was not, by its name: a report of zeros
+    /// looks like a target that does nothing.
+    pub fn unmeasured(&self) -> Vec<String> {
+        let only_verified = self.jobs.plan.verify.as_ref().is_some_and(|verify| verify.only);
+        let mut said = Vec::new();
+        let streams = self.jobs.plan.streams.iter().zip(&self.result.streams);
+        for (job, (planned, stream)) in self.jobs.jobs.iter().zip(streams) {
+            let did = stream.measure.ios() + stream.measure.flushes.latency.count();
+            // What failed has a sentence of its own, an interrupted run has no end, and a job that
+            // another took along before it began was meant to do nothing.
+            let excused = only_verified
+                || self.result.interrupted
+                || stream.failed.is_some()
+                || stream.began == stream.ended;
+            if did > 0 || excused {
+                continue;
+            }
+            let in_ramp =
+                planned.ramp > Nanos::ZERO && stream.ended.since(stream.began) <= planned.ramp;
+            let why = match in_ramp {
+                true => "it ended within its ramp_time: make the job longer, or ramp_time shorter",
+                false => "it ended before an I/O was done: give it more time",
+            };
+            let sentence = format!("{}: nothing was measured: {why}", job.name);
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
+        said
     }
 }
 

@@ -78,9 +78,8 @@ fn job(
     }
     let names = ["read", "write", "trim"];
     for direction in Direction::ALL {
-        let tally = &one.measure.tallies[direction as usize];
-        if tally.latency.count() > 0 {
-            side(text, one, names[direction as usize], tally)?;
+        if one.tally(direction).latency.count() > 0 {
+            side(text, one, names[direction as usize], direction)?;
         }
     }
     let flushes = &one.measure.flushes;
@@ -113,7 +112,8 @@ fn job(
             writeln!(text, "  lat ({name})   : {}", line.join(", "))?;
         }
     }
-    let seconds = one.elapsed.as_secs().max(1e-9);
+    // As the JSON has it, and fio: of the time of all of its jobs together.
+    let seconds = one.job_time.as_secs().max(1e-9);
     if run.clock == ClockName::Wall {
         writeln!(
             text,
@@ -161,8 +161,14 @@ fn job(
     Ok(())
 }
 
-fn side(text: &mut String, one: &Reported<'_>, name: &str, tally: &Tally) -> std::fmt::Result {
-    let (iops, rate) = (one.a_second(tally.latency.count()), one.a_second(tally.bytes));
+fn side(
+    text: &mut String,
+    one: &Reported<'_>,
+    name: &str,
+    direction: Direction,
+) -> std::fmt::Result {
+    let tally = one.tally(direction);
+    let (iops, rate) = (one.ios_a_second(direction), one.bytes_a_second(direction));
     writeln!(
         text,
         "  {name}: IOPS={}, BW={}/s ({}/s)({}/{}msec)",
@@ -170,7 +176,7 @@ fn side(text: &mut String, one: &Reported<'_>, name: &str, tally: &Tally) -> std
         binary(rate),
         decimal(rate),
         binary(tally.bytes as f64),
-        one.runtime_ms(tally)
+        one.runtime_ms(direction)
     )?;
     latency(text, "lat", tally)?;
     let percentiles = &one.job.percentiles;
@@ -239,8 +245,9 @@ fn disk_stats(text: &mut String, disk: &DiskUtil) -> std::fmt::Result {
 
 fn group_status(text: &mut String, reported: &[Reported<'_>], group: u32) -> std::fmt::Result {
     writeln!(text, "\nRun status group {group} (all jobs):")?;
-    for (direction, name) in ["READ", "WRITE", "TRIM"].into_iter().enumerate() {
+    for (direction, name) in Direction::ALL.into_iter().zip(["READ", "WRITE", "TRIM"]) {
         let Some(total) = group_total(reported, group, direction) else { continue };
+        let [shortest_ms, longest_ms] = total.run_ms();
         writeln!(
             text,
             "{name:>7}: bw={}/s ({}/s), {}/s-{}/s ({}/s-{}/s), io={} ({}), run={}-{}msec",
@@ -252,8 +259,8 @@ fn group_status(text: &mut String, reported: &[Reported<'_>], group: u32) -> std
             decimal(total.fastest),
             binary(total.bytes as f64),
             decimal(total.bytes as f64),
-            total.shortest_ms,
-            total.longest_ms
+            shortest_ms,
+            longest_ms
         )?;
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! Jobs as they are reported: one by one, or those of `group_reporting` together.
 
 use fourcorners_drive::Nanos;
-use fourcorners_run::streams::{DepthFound, LatencyTarget, Measure, StreamResult, Tally, errno};
+use fourcorners_run::streams::{
+    DepthFound, Direction, LatencyTarget, Measure, StreamResult, Tally, errno,
+};
 use fourcorners_run::verify::ReadBack;
 
 use super::{Cost, TargetRun};
@@ -14,8 +16,9 @@ pub(super) struct Reported<'a> {
     /// How many there are.
     pub(super) jobs: usize,
     pub(super) measure: Measure,
-    /// The longest time that one of them was measured.
-    pub(super) elapsed: Nanos,
+    /// By direction, the longest time that one of them was measured that did I/Os there. One that
+    /// only reads says nothing about how fast the others wrote.
+    elapsed: [Nanos; 3],
     /// The times of all of them together, by which fio divides CPU time.
     pub(super) job_time: Nanos,
     /// From the run's beginning to the end of the last.
@@ -34,18 +37,47 @@ pub(super) struct Reported<'a> {
 }
 
 impl Reported<'_> {
-    /// An amount a second.
-    pub(super) fn a_second(&self, amount: u64) -> f64 {
-        if amount == 0 { 0.0 } else { amount as f64 / self.elapsed.as_secs().max(1e-9) }
+    /// What was done in a direction.
+    pub(super) fn tally(&self, direction: Direction) -> &Tally {
+        &self.measure.tallies[direction as usize]
+    }
+
+    /// Bytes a second in a direction.
+    pub(super) fn bytes_a_second(&self, direction: Direction) -> f64 {
+        a_second(self.tally(direction).bytes, self.elapsed[direction as usize])
+    }
+
+    /// I/Os a second in a direction.
+    pub(super) fn ios_a_second(&self, direction: Direction) -> f64 {
+        a_second(self.tally(direction).latency.count(), self.elapsed[direction as usize])
     }
 
     /// The time measured in milliseconds; 0 for a direction without I/Os.
-    pub(super) fn runtime_ms(&self, tally: &Tally) -> u64 {
-        match tally.latency.count() {
+    pub(super) fn runtime_ms(&self, direction: Direction) -> u64 {
+        match self.tally(direction).latency.count() {
             0 => 0,
-            _ => (self.elapsed.0 / 1_000_000).max(1),
+            _ => whole_ms(self.elapsed[direction as usize]),
         }
     }
+}
+
+fn a_second(amount: u64, elapsed: Nanos) -> f64 {
+    if amount == 0 { 0.0 } else { amount as f64 / elapsed.as_secs().max(1e-9) }
+}
+
+/// No time with I/Os is 0.
+fn whole_ms(elapsed: Nanos) -> u64 {
+    (elapsed.0 / 1_000_000).max(1)
+}
+
+/// A stream's time, in the directions in which it did something.
+fn elapsed(stream: &StreamResult) -> [Nanos; 3] {
+    Direction::ALL.map(|direction| {
+        match stream.measure.tallies[direction as usize].latency.count() {
+            0 => Nanos::ZERO,
+            _ => stream.elapsed,
+        }
+    })
 }
 
 /// All reported jobs of a run, in the file's order.
@@ -56,6 +88,10 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
     for (place, ((job, stream), described)) in
         run.jobs.jobs.iter().zip(&run.result.streams).zip(&run.jobs.plan.streams).enumerate()
     {
+        // As in fio it is nowhere in the report, also not in a group's totals.
+        if !job.is_reported {
+            continue;
+        }
         let blocks = run.result.findings.as_ref().map(|findings| &findings.blocks);
         let wrong_blocks = blocks.and_then(|blocks| blocks.get(&place)).copied().unwrap_or(0);
         let joins = last == Some(job.reported_as);
@@ -66,7 +102,7 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
                 job,
                 jobs: 1,
                 measure: stream.measure.clone(),
-                elapsed: stream.elapsed,
+                elapsed: elapsed(stream),
                 job_time: stream.elapsed,
                 end: stream.ended,
                 error: error(stream),
@@ -93,7 +129,9 @@ impl Reported<'_> {
             self.verified.get_or_insert_default().merge(other);
         }
         self.measure.merge(&stream.measure);
-        self.elapsed = self.elapsed.max(stream.elapsed);
+        for (mine, other) in self.elapsed.iter_mut().zip(elapsed(stream)) {
+            *mine = (*mine).max(other);
+        }
         self.job_time = self.job_time.saturating_add(stream.elapsed);
         self.end = self.end.max(stream.ended);
         let (errno, count) = error(stream);
@@ -113,37 +151,42 @@ pub(super) struct GroupTotal {
     pub(super) together: f64,
     pub(super) slowest: f64,
     pub(super) fastest: f64,
-    pub(super) shortest_ms: u64,
-    pub(super) longest_ms: u64,
+    shortest: Nanos,
+    longest: Nanos,
+}
+
+impl GroupTotal {
+    /// The shortest and the longest time in milliseconds.
+    pub(super) fn run_ms(&self) -> [u64; 2] {
+        [self.shortest, self.longest].map(whole_ms)
+    }
 }
 
 /// The totals of a group by direction; `None` where nothing was done.
 pub(super) fn group_total(
     reported: &[Reported<'_>],
     group: u32,
-    direction: usize,
+    direction: Direction,
 ) -> Option<GroupTotal> {
     let mut total: Option<GroupTotal> = None;
     for one in reported.iter().filter(|one| one.job.group == group) {
-        let tally = &one.measure.tallies[direction];
+        let tally = one.tally(direction);
         if tally.latency.count() == 0 {
             continue;
         }
-        let rate = one.a_second(tally.bytes);
-        let ms = one.runtime_ms(tally);
+        let rate = one.bytes_a_second(direction);
+        let elapsed = one.elapsed[direction as usize];
         let so_far = total.get_or_insert(GroupTotal {
             slowest: f64::INFINITY,
-            shortest_ms: u64::MAX,
+            shortest: Nanos::MAX,
             ..GroupTotal::default()
         });
         so_far.bytes += tally.bytes;
         so_far.slowest = so_far.slowest.min(rate);
         so_far.fastest = so_far.fastest.max(rate);
-        so_far.shortest_ms = so_far.shortest_ms.min(ms);
-        so_far.longest_ms = so_far.longest_ms.max(ms);
+        so_far.shortest = so_far.shortest.min(elapsed);
+        so_far.longest = so_far.longest.max(elapsed);
     }
-    total.map(|total| GroupTotal {
-        together: total.bytes as f64 * 1e3 / total.longest_ms.max(1) as f64,
-        ..total
-    })
+    // By the same time as the rates of each: cut to whole milliseconds it was more than theirs.
+    total.map(|total| GroupTotal { together: a_second(total.bytes, total.longest), ..total })
 }

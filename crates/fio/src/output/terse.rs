@@ -83,13 +83,13 @@ fn direction(
     one: &Reported<'_>,
     direction: Direction,
 ) {
-    let tally = &one.measure.tallies[direction as usize];
-    let rate = one.a_second(tally.bytes);
+    let tally = one.tally(direction);
+    let rate = one.bytes_a_second(direction);
     let numbers = [
         tally.bytes / 1024,
         (rate / 1024.0) as u64,
-        one.a_second(tally.latency.count()) as u64,
-        one.runtime_ms(tally),
+        one.ios_a_second(direction) as u64,
+        one.runtime_ms(direction),
     ];
     fields.extend(numbers.map(|number| number.to_string()));
     // fio tells submission apart; here it is in the latency.
@@ -109,7 +109,7 @@ fn direction(
     fields.extend(std::iter::repeat_n("0%=0".to_string(), missing));
     latency(fields, tally);
     let bw = &tally.kib_per_s;
-    let total = group_total(reported, one.job.group, direction as usize);
+    let total = group_total(reported, one.job.group, direction);
     let together = total.map_or(0.0, |total| total.together / 1024.0);
     let share = match bw.count {
         0 => 0.0,
