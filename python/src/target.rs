@@ -58,6 +58,11 @@ impl Target {
     fn direct(&self) -> Option<bool> {
         self.info().direct
     }
+    /// What is known to answer in place of a real drive, in a clause.
+    #[getter]
+    fn in_memory(&self) -> Option<&str> {
+        self.info().in_memory.as_deref()
+    }
     #[getter]
     fn profile_hash(&self) -> Option<&str> {
         self.info().profile_hash.as_deref()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use fourcorners_linux::device::{self, Erase, EraseWith};
-use fourcorners_linux::guard::{self, Kind, Opened, Permission, RealTarget, Refusal};
+use fourcorners_linux::guard::{self, InMemory, Kind, Opened, Permission, RealTarget, Refusal};
 use fourcorners_linux::{Modes, ONLY_DEVICES_ARE_PURGED, Setup, Uring, UringError, overhead};
 use fourcorners_machine::host;
 use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
@@ -81,6 +81,18 @@ pub struct Ready {
     pub target: TargetInfo,
     /// What its record says of the machine (real ones only).
     pub host: Option<Host>,
+    /// It is a file with holes, and its record says so.
+    pub has_holes: bool,
+}
+
+impl Ready {
+    /// The same, of which all that is measured is written once before.
+    pub fn laid_out(mut self) -> Ready {
+        if std::mem::take(&mut self.has_holes) {
+            self.target.in_memory = None;
+        }
+        self
+    }
 }
 
 impl DeviceUnderTest {
@@ -280,12 +292,12 @@ impl DeviceUnderTest {
             DeviceUnderTest::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
                 let target = target_info(profile, drive.geometry());
-                Ok(Ready { drive, target, host: None })
+                Ok(Ready { drive, target, host: None, has_holes: false })
             }
             DeviceUnderTest::Array(array) => {
                 let drive = array.drive();
                 let target = array.target_info(drive.geometry());
-                Ok(Ready { drive, target, host: None })
+                Ok(Ready { drive, target, host: None, has_holes: false })
             }
             DeviceUnderTest::Used(profile, file) => {
                 let loaded = state::load(file, profile)?;
@@ -294,7 +306,7 @@ impl DeviceUnderTest {
                     loaded_state: Some(loaded.id),
                     ..target_info(profile, drive.geometry())
                 };
-                Ok(Ready { drive, target, host: None })
+                Ok(Ready { drive, target, host: None, has_holes: false })
             }
             DeviceUnderTest::Real(target, permission) => {
                 let opened = guard::open_for_writing(target, permission)?;
@@ -410,12 +422,14 @@ fn real_drive(
     opened: Opened,
     (setup, modes): (Setup, Modes),
 ) -> Result<Ready, DeviceError> {
-    let info = real_info(target, Some(opened.direct));
+    let in_memory = opened.in_memory.as_ref().map(ToString::to_string);
+    let info = TargetInfo { in_memory, ..real_info(target, Some(opened.direct)) };
     let mut uring = Uring::with_modes(opened.file, target.geometry, setup, modes)
         .map_err(|error| DeviceError::Ring { name: info.name.clone(), error })?;
     uring.hold(opened.lease);
     let host = Host { overhead_ns_per_io: overhead::ns_per_io(), ..host::describe() };
-    Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host) })
+    let has_holes = matches!(opened.in_memory, Some(InMemory::Holes { .. }));
+    Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host), has_holes })
 }
 
 fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {

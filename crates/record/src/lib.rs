@@ -161,15 +161,14 @@ impl Record {
         seed: u64,
         host: Option<Host>,
     ) -> Record {
-        let buffered = target.direct == Some(false);
-        let page_cache = Note {
-            about: "page-cache".into(),
-            text:
-                "The file system has no direct I/O: the figures are those of the page cache, not \
-                   of the drive."
-                    .into(),
+        let not_the_drive = target.in_memory.as_ref().map(|why| Note {
+            about: "in-memory".into(),
+            text: format!(
+                "Memory was measured, at least in part, and not a drive: of {}, {why}.",
+                target.name
+            ),
             value: None,
-        };
+        });
         Record {
             id: String::new(),
             target,
@@ -184,7 +183,7 @@ impl Record {
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
             verdicts: Vec::new(),
-            notes: buffered.then_some(page_cache).into_iter().collect(),
+            notes: not_the_drive.into_iter().collect(),
             health: None,
             ended: Ended::Complete,
             seed,

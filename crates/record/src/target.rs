@@ -31,6 +31,9 @@ pub struct TargetInfo {
     /// A real target: whether I/O bypassed the page cache. If not, memory was measured too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
+    /// A real target: what is known to answer in place of a drive, in a clause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_memory: Option<String>,
     /// Titles of the drives that an array or a cache is made of, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<String>,
@@ -92,6 +95,7 @@ impl TargetInfo {
             capacity_bytes,
             logical_block_bytes,
             direct: None,
+            in_memory: None,
             drives: Vec::new(),
             model: None,
             serial: None,

@@ -77,6 +77,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         capacity_bytes,
         logical_block_bytes,
         direct,
+        in_memory,
         drives,
         model,
         serial,
@@ -106,6 +107,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ),
         ("Logical block", Some(format!("{logical_block_bytes} bytes"))),
         ("Direct I/O", direct.map(|direct| if direct { "yes" } else { "no: page cache" }.into())),
+        ("Not a drive", in_memory.clone()),
         ("Profile", profile_hash.clone()),
         ("Flash", flash.as_ref().map(|flash| flash.cells.clone())),
         (

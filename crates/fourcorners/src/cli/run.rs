@@ -281,10 +281,11 @@ fn run_on(
         false => None,
     };
     let ready = planned.open_with(setup(&jobs, is_new), modes(&jobs.ways));
-    let Ready { mut drive, target, host } =
-        ready.map_err(|error| Failure::Usage(error.to_string()))?;
+    let ready = ready.map_err(|error| Failure::Usage(error.to_string()))?;
+    let is_laid_out = is_new && !part.as_is;
+    let Ready { mut drive, target, host, .. } = if is_laid_out { ready.laid_out() } else { ready };
     let mut shown = Shown(progress.of(&target.name));
-    if is_new && !part.as_is {
+    if is_laid_out {
         let laid_out = drive.lay_out(&jobs.plan, &mut shown)?;
         if let JobEnd::Failed(fault) = laid_out {
             return Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}")));
@@ -387,6 +388,10 @@ fn tell(
     let mut kept = Ok(());
     let mut failed = runs.len() < wanted && !interrupt.asked();
     for run in &runs {
+        if let Some(found) = &run.target.in_memory {
+            let name = &run.target.name;
+            say(&format!("fourcorners: {name}: memory was measured, at least in part: {found}"));
+        }
         let searches = run.jobs.plan.streams.iter().map(|stream| stream.latency_target);
         for ((job, stream), search) in run.jobs.jobs.iter().zip(&run.result.streams).zip(searches) {
             if let Some((fault, count)) = stream.failed {
@@ -416,6 +421,9 @@ fn tell(
                 ));
             }
         }
+        for sentence in run.unmeasured() {
+            say(&format!("fourcorners: {sentence}"));
+        }
         tell_findings(run);
         if let Err((path, error)) = write_logs(run) {
             kept = Err(anyhow!("cannot write {}: {error}", path.display()));
@@ -430,8 +438,17 @@ fn tell(
     let formats = if args.json { &[OutputFormat::Json] } else { &args.output_format[..] };
     let text = run_report::text(&report, formats);
     match &args.output {
-        Some(path) => write_atomically(path, text.as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?,
+        Some(path) => {
+            if let Err(error) = write_atomically(path, text.as_bytes()) {
+                // What was measured is not lost with it.
+                stdout().lock().write_all(text.as_bytes())?;
+                return Err(anyhow!(
+                    "cannot write {}: {error}; the report is printed instead",
+                    path.display()
+                )
+                .into());
+            }
+        }
         None => stdout().lock().write_all(text.as_bytes())?,
     }
     kept?;

@@ -126,3 +126,46 @@ fn a_file_that_another_program_takes_costs_only_its_own_figures() {
     assert!(ran.stderr.contains("taken.img: "), "{}", ran.stderr);
     assert!(fs::read(&path).expect("it is there").iter().all(|&byte| byte == 0));
 }
+
+#[test]
+fn reads_of_what_was_never_written_are_said_to_touch_no_drive() {
+    let dir = folder();
+    let job = "[read]\nrw=randread\nbs=4k\nruntime=1\ntime_based=1\n";
+    fs::write(dir.path().join("job.fio"), job).expect("it can be written");
+    let holes = File::create(dir.path().join("holes")).expect("it is new");
+    holes.set_len(32 << 20).expect("it grows");
+    fs::write(dir.path().join("written"), vec![7; 32 << 20]).expect("it can be written");
+    let told = |target: &str| {
+        let ran = run(dir.path(), &["run", "job.fio", target]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stderr
+    };
+    let of_holes = told("./holes");
+    if of_holes.contains("its file system is in memory") {
+        return skipped("drive-for-files", "files are in memory here");
+    }
+    assert!(of_holes.contains("33.6 MB of its 33.6 MB were holes"), "{of_holes}");
+    assert!(!told("./written").contains("holes"));
+    // Named, and not laid out, because it is there.
+    let ran = run(dir.path(), &["run", "job.fio", "./holes", "--destroy", "./holes"]);
+    assert!(ran.stderr.contains("were holes"), "{ran:?}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_printed() {
+    let dir = folder();
+    fs::write(dir.path().join("job.fio"), "[a]\nrw=randread\nsize=1m\n").expect("it can be");
+    let args = ["run", "job.fio", "crucial-m4-64gb", "-o"];
+    let (disk, _mounted) = match small_disk("64k") {
+        Ok(disk) => disk,
+        Err(reason) => return skipped("mount", reason),
+    };
+    let take = fs::write(disk.path().join("full"), vec![0; 1 << 20]);
+    assert!(take.is_err(), "the disk is full");
+    let report = disk.path().join("report");
+    let path = report.to_str().expect("a name");
+    let ran = run(dir.path(), &[&args[..], &[path]].concat());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("the report is printed instead"), "{ran:?}");
+    assert!(ran.stdout.contains("READ: bw="), "{ran:?}");
+}

@@ -249,3 +249,55 @@ fn what_came_of_a_search_for_a_depth_is_said_where_it_is_not_a_depth() {
     let goes_on = ["--latency_run=1", "--runtime=1", "--time_based"];
     assert_eq!(said("1ms", &goes_on), (Value::Null, false, false));
 }
+
+#[test]
+fn what_would_overwrite_a_target_from_its_beginning_is_refused() {
+    let dir = folder();
+    let options = ["fio", "--name=a", "--rw=write", "--size=32m", "--filename=./new.img"];
+    let ran = run(dir.path(), &[&options[..], &["--file_append=1"]].concat());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("file_append=1: a target has no end"), "{ran:?}");
+    assert!(!dir.path().join("new.img").exists(), "nothing is made");
+    let ran = run(dir.path(), &["fio", "--name=a", "--number_ios=9", "--file_append=0", M4]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+}
+
+#[test]
+fn a_group_of_jobs_of_unequal_length_is_as_fast_as_its_jobs() {
+    let dir = folder();
+    let of = |group: &[&str]| {
+        let jobs = [
+            "--size=8m",
+            "--time_based",
+            "--name=r",
+            "--rw=randread",
+            "--runtime=1",
+            "--name=w",
+            "--rw=randwrite",
+            "--runtime=2",
+            M4,
+            "--output-format=json",
+        ];
+        json(&run(dir.path(), &[&["fio"], group, &jobs[..]].concat()))["jobs"].clone()
+    };
+    let (apart, one) = (of(&[]), of(&["--group_reporting"]));
+    assert_eq!(one.as_array().map(Vec::len), Some(1));
+    for (place, side, runtime) in [(0, "read", 1000), (1, "write", 2000)] {
+        assert_eq!(one[0][side]["runtime"].as_u64().map(|ms| ms / 10), Some(runtime / 10));
+        for key in ["runtime", "iops", "bw", "bw_bytes", "total_ios"] {
+            assert_eq!(one[0][side][key], apart[place][side][key], "{side} {key}");
+        }
+    }
+}
+
+#[test]
+fn a_job_that_ends_within_its_ramp_says_that_nothing_was_measured() {
+    let dir = folder();
+    let said = |ramp: &str| {
+        let job = ["fio", "--name=a", "--rw=randread", "--size=4m", ramp, M4];
+        let ran = run(dir.path(), &job);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stderr.contains("a: nothing was measured: it ended within its ramp_time")
+    };
+    assert!(said("--ramp_time=1") && !said("--ramp_time=1ms"));
+}

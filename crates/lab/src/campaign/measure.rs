@@ -167,7 +167,7 @@ impl<S: Sink> Run<'_, S> {
                 review(reviewed, &mut DriveSource::Cached(states), from, watch)
             }
             None => {
-                let Ready { mut drive, target, host } = session.open()?;
+                let Ready { mut drive, target, host, .. } = session.open()?;
                 let reviewed = session.reviewed(method, target, host);
                 let past = &mut Past::default();
                 review(reviewed, &mut DriveSource::One(&mut drive, past), None, watch)
@@ -188,7 +188,7 @@ impl<S: Sink> Run<'_, S> {
             let slot = first + method;
             let Ok(from) = self.from(slot) else { continue };
             let record = match session.open() {
-                Ok(Ready { mut drive, target, host }) => {
+                Ok(Ready { mut drive, target, host, .. }) => {
                     let watch = &mut self.watch(session, method, slot);
                     let health = session.target.health();
                     let reviewed = Reviewed { health, ..session.reviewed(method, target, host) };

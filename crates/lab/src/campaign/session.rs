@@ -118,7 +118,8 @@ impl Session {
     pub(super) fn open(&self) -> Result<Ready, DeviceError> {
         let mut ready = self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))?;
         ready.drive.begin_run(self.run());
-        Ok(ready)
+        // The plans of a file that may be written begin with that.
+        Ok(if matches!(self.target, DeviceUnderTest::Real(..)) { ready.laid_out() } else { ready })
     }
 
     /// Which run of a virtual drive it measures: with seed 1, the default, that of a new drive; with each other seed

@@ -51,7 +51,7 @@ fn reads(target: &RealTarget) -> Finding {
             return Finding::prevents(what, refusal.to_string(), "it cannot be measured");
         }
     };
-    let direct = opened.direct;
+    let in_memory = opened.in_memory;
     let mut ring = match Uring::new(opened.file, target.geometry, SETUP) {
         Ok(ring) => ring,
         Err(error) => {
@@ -62,13 +62,11 @@ fn reads(target: &RealTarget) -> Finding {
     let read = Io::read(Lba(0), bytes / 512);
     ring.submit(Tag(0), read);
     let until = ring.now().saturating_add(PATIENCE);
-    match (ring.reap(until), direct) {
-        (Ok(Some(_)), true) => Finding::fine(what, "a block was read past the page cache"),
-        (Ok(Some(_)), false) => Finding::limits(
-            what,
-            "the file system has no O_DIRECT",
-            "memory is measured, not the drive",
-        ),
+    match (ring.reap(until), in_memory) {
+        (Ok(Some(_)), None) => Finding::fine(what, "a block was read past the page cache"),
+        (Ok(Some(_)), Some(found)) => {
+            Finding::limits(what, found.to_string(), "memory is measured there, not the drive")
+        }
         (Ok(None), _) => Finding::limits(
             what,
             format!("no answer in {} s", PATIENCE.as_secs()),
@@ -106,6 +104,11 @@ fn writes(target: &RealTarget) -> Finding {
 fn discards(target: &RealTarget) -> Finding {
     let what = "discards (TRIM)";
     match (target.kind, target.discard) {
+        (Kind::Device, true) if target.read_only => Finding::limits(
+            what,
+            "the device takes them, and is read-only",
+            "it cannot be emptied before a test",
+        ),
         (Kind::Device, true) => Finding::fine(what, "the device takes them"),
         (Kind::Device, false) => Finding::limits(
             what,

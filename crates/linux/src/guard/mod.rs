@@ -33,6 +33,7 @@ mod create;
 mod describe;
 #[cfg(test)]
 mod fake;
+mod in_memory;
 mod in_use;
 mod lock;
 mod loops;
@@ -47,6 +48,7 @@ mod system;
 mod target;
 
 pub use create::{create_file, may_create};
+pub use in_memory::InMemory;
 pub use machine_drives::{DriveStanding, MachineDrive, machine_drives};
 pub use open::{Lease, Opened, open_for_reading, open_for_writing};
 pub use permit::{Permission, may_write};

@@ -5,10 +5,12 @@ use std::fs::File;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::in_memory::{self, InMemory};
 use super::lock::{Share, lock};
 use super::permit::{Checks, Permission, may_write, open_refusal, same, unchanged};
 use super::refusal::{Refusal, os_refusal};
 use super::scratch;
+use super::system::System;
 use super::target::{Kind, RealTarget};
 
 /// An open target. A device opened for writing stays claimed, and a file locked, until `file`
@@ -23,6 +25,9 @@ pub struct Opened {
     /// Whether I/O bypasses the page cache. False only where the file system has no direct I/O;
     /// then memory is measured, which a report has to say.
     pub direct: bool,
+    /// What is known to answer in place of a drive, which a report has to say. Whoever writes a file once before it is
+    /// measured has filled its holes.
+    pub in_memory: Option<InMemory>,
 }
 
 /// The right to write a target: the lock on the file below a loop device, and the mark of a scratch file,
@@ -96,12 +101,17 @@ fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
         true => handle.claim(flags),
         false => handle.reopen(flags),
     });
+    let opened = |file: File, direct| {
+        let system = System::real();
+        let in_memory = in_memory::behind(&system, (target.kind, target.thing), &file, direct);
+        Opened { file, lease: Lease::default(), direct, in_memory }
+    };
     match file {
-        Ok(file) => Ok(Opened { file, lease: Lease::default(), direct: true }),
+        Ok(file) => Ok(opened(file, true)),
         // open(2): the file system does not support O_DIRECT.
         Err(Errno::INVAL) if target.kind == Kind::File => {
             let file = untimed(access, |flags| handle.reopen(flags)).map_err(refusal)?;
-            Ok(Opened { file, lease: Lease::default(), direct: false })
+            Ok(opened(file, false))
         }
         Err(errno) => Err(refusal(errno)),
     }
