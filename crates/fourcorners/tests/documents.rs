@@ -219,7 +219,7 @@ fn families<'f>(files: impl Iterator<Item = &'f str>) -> [String; 2] {
         fitted += usize::from(sections().any(is_fitted));
     }
     [
-        format!("all but {} stay cool", in_words[warm]),
+        format!("the heat of all but {}", in_words[warm]),
         format!("fitted in part for {} families", in_words[fitted]),
     ]
 }
@@ -236,7 +236,7 @@ fn the_limits_of_the_readme_are_those_of_the_catalogue() {
     }
     let warm = "kind = \"ssd\"\n[heat]\na = 1\n[variation]\nb = { standing = \"inferred\" }\n";
     let fitted = "kind = \"ssd\"\n[variation]\nb = { standing = \"fitted\" }\n";
-    let said = ["all but one stay cool", "fitted in part for two families"];
+    let said = ["the heat of all but one", "fitted in part for two families"];
     assert_eq!(families([warm, fitted, fitted].into_iter()), said);
 }
 

@@ -11,6 +11,9 @@ pub const SCHEMA: &str = "fourcorners.diagnose/1";
 /// Why nothing is measured of a target that has no room for the region that detectors read and write.
 pub const TOO_SMALL: &str = "the target is smaller than 640 MiB";
 
+/// Bytes of the smallest target of which anything is measured: a fortieth of it is a region that has enough pages.
+pub const LEAST_BYTES: u64 = 640 << 20;
+
 /// All that was found of a target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Diagnosis {

@@ -291,11 +291,13 @@ impl Standings {
 
     fn avoid_words(&self, drive: usize) -> String {
         let lasts = self.lasts(drive);
+        // Where it was not measured it cannot be last.
+        let own = self.columns.iter().filter(|it| it.values[drive].is_some()).count();
+        let its = if own < self.columns.len() { "its " } else { "" };
         format!(
-            "To avoid: {}, last in {} of {} measures ({}).",
+            "To avoid: {}, last in {} of {its}{own} measures ({}).",
             self.drives[drive],
             lasts.len(),
-            self.columns.len(),
             figures(lasts.into_iter(), drive)
         )
     }
@@ -342,28 +344,34 @@ impl Column {
     /// The values of the method that most drives have the measure of; `None` if fewer than two have it.
     /// Figures of another method, of another job, or of a quick run beside full ones, are not of the same work.
     fn of(measure: &'static Measure, drives: &[DriveRecords]) -> Option<Column> {
-        let value = |it: &Record| Some((measure.of)(it)?.0).filter(|value| value.is_finite());
-        let is_alike = |one: &Record, other: &Record| {
-            let (Some((_, a)), Some((_, b))) = ((measure.of)(one), (measure.of)(other)) else {
-                return false;
-            };
+        // By drive, each record that has it.
+        let measured: Vec<Vec<(&Record, Measured<'_>)>> = drives
+            .iter()
+            .map(|drive| {
+                let records = drive.records.iter();
+                records.filter_map(|record| Some((*record, (measure.of)(record)?))).collect()
+            })
+            .collect();
+        let is_alike = |(one, (_, a)): (&Record, Measured<'_>),
+                        (other, (_, b)): (&Record, Measured<'_>)| {
             let bytes = |record: &Record| record.target.capacity_bytes;
             (&one.method, one.quick) == (&other.method, other.quick)
                 && same_work((&a.job, bytes(one)), (&b.job, bytes(other)))
         };
-        let mut works: Vec<&Record> = Vec::new();
-        for record in drives.iter().flat_map(|drive| drive.records.iter().copied()) {
-            if (measure.of)(record).is_some() && !works.iter().any(|work| is_alike(work, record)) {
-                works.push(record);
+        let mut works: Vec<(&Record, Measured<'_>)> = Vec::new();
+        for &one in measured.iter().flatten() {
+            if !works.iter().any(|&work| is_alike(work, one)) {
+                works.push(one);
             }
         }
-        let values = |work: &&Record| -> Vec<Option<Mean>> {
-            let value = |drive: &DriveRecords| {
-                let records = drive.records.iter().copied().filter(|it| is_alike(work, it));
-                let first = records.clone().find(|it| value(it).is_some())?;
-                Mean::of(records.filter(|it| is_repeat(first, it)).filter_map(value))
+        let values = |&work: &(&Record, Measured<'_>)| -> Vec<Option<Mean>> {
+            let value = |of_drive: &Vec<(&Record, Measured<'_>)>| {
+                let alike = of_drive.iter().filter(|&&it| is_alike(work, it) && it.1.0.is_finite());
+                let (first, _) = alike.clone().next()?;
+                let repeats = alike.filter(|(record, _)| is_repeat(first, record));
+                Mean::of(repeats.map(|(_, (value, _))| *value))
             };
-            drives.iter().map(value).collect()
+            measured.iter().map(value).collect()
         };
         let known = |values: &Vec<Option<Mean>>| values.iter().flatten().count();
         // Of several with the most, `max_by_key` takes the last: the first of the document here.

@@ -3,7 +3,9 @@
 mod fixture;
 
 use fourcorners_record::{Curve, Note, Record, Until};
-use fourcorners_results::compare::{Cell, Comparison, Side, document, only, sides};
+use fourcorners_results::compare::{
+    Cell, Comparison, Side, distinct, document, only, shared, sides,
+};
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
 
@@ -127,6 +129,35 @@ fn a_drive_is_one_side_and_set_up_otherwise_another() {
     let labels: Vec<&str> = twice.iter().map(|side| side.label.as_str()).collect();
     assert_eq!(labels.len(), 2);
     assert_ne!(labels[0], labels[1]);
+}
+
+#[test]
+fn sides_that_share_a_result_are_told_apart_by_what_they_do_not_share() {
+    let repeats: Vec<Record> = [42, 43, 44].map(fixture::m4_of_seed).to_vec();
+    let mut toms = fixture::m4_of_seed(42);
+    toms.method = "toms".into();
+    toms.seal();
+    let one = vec![fixture::m4_of_seed(42), toms.clone()];
+    let labels = |groups: &[&[Record]]| -> Vec<String> {
+        let (kept, _) = distinct(sides(groups.iter().map(|group| group.to_vec()).collect()));
+        kept.into_iter().map(|side| side.label).collect()
+    };
+    let title = &fixture::m4().target.title;
+    let of = |record: &Record| format!("{title} ({})", &record.id[..7]);
+    assert_eq!(labels(&[&repeats, &one]), [of(&repeats[1]), of(&toms)]);
+    // All that the first has is in the second, too.
+    assert_eq!(labels(&[&one[..1], &one]), [format!("{title} (1 result)"), of(&toms)]);
+    // Without anything in common, each is called by its first.
+    assert_eq!(labels(&[&repeats[1..], &one]), [of(&repeats[1]), of(&one[0])]);
+    // Each of them is in another.
+    let pairs = [[0, 1], [0, 2], [1, 2]].map(|pair| pair.map(|at| repeats[at].clone()).to_vec());
+    let all = labels(&[&pairs[0], &pairs[1], &pairs[2]]);
+    let same = format!("{title} (2 results)");
+    assert_eq!(all, [same.clone(), format!("{same}, again 1"), format!("{same}, again 2")]);
+
+    let found = sides(vec![repeats.clone(), one]);
+    assert_eq!(shared(&found), [([0, 1], vec![repeats[0].id.as_str()])]);
+    assert_eq!(shared(&sides(vec![repeats[1..].to_vec(), vec![toms]])), []);
 }
 
 #[test]

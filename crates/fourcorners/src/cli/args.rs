@@ -8,8 +8,9 @@ use fourcorners_report::Pasted;
 use super::terminal::say;
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "For example: fourcorners completions bash > \
-~/.local/share/bash-completion/completions/fourcorners")]
+#[command(after_help = "Examples:
+  cd ~/.local/share/bash-completion/completions
+  fourcorners completions bash > fourcorners")]
 pub(super) struct CompletionsArgs {
     /// The shell
     pub(super) shell: clap_complete::Shell,

@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, Width, presets};
 use fourcorners_catalogue::{
     self as catalogue, Family, HostController, Profile, ProfileValue, Standing,
 };
@@ -149,8 +149,8 @@ fn all(args: &DrivesArgs) -> Result<String, Failure> {
             year.map_or("-".into(), |year| year.to_string())
         );
     }
-    let hint = "figures: published figures of the model (all its capacities) that its virtual drives were run \
-                for; error: the median of how far they are off (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
+    let hint = "figures: published rates and latencies of the model, of all its capacities; error: the median of how far \
+                its virtual drives are off (docs/FIDELITY.md has power and the like besides). `fourcorners drives NAME` prints a drive with \
                 the source of every value, `fourcorners drives new` makes one from a data sheet.";
     Ok(format!("{text}\n{}", paragraph(hint)))
 }
@@ -288,9 +288,10 @@ fn one(profile: &Printed<'_>, json: bool) -> Result<String, Failure> {
         notes.extend(value.note.iter().map(|note| paragraph(&format!("{}: {note}", value.key))));
     }
     keep_whole(&mut table, 0);
+    keep_words(&mut table, 1, profile.values.iter().map(|value| value.value.to_string()));
     // The longest names and values of the catalogue fit beside one another in 80 columns.
     table.column_iter_mut().for_each(|column| {
-        column.set_padding((0, 1));
+        column.set_padding((0, 0));
     });
     let sources: Vec<String> = (1..)
         .zip(&sources)
@@ -314,6 +315,20 @@ fn one(profile: &Printed<'_>, json: bool) -> Result<String, Failure> {
     let (heading, fitted) = (paragraph(&heading), paragraph(&fitted));
     let (notes, sources) = (notes.join("\n"), sources.join("\n"));
     Ok(format!("{heading}\n\n{table}\n\n{notes}\n\n{sources}\n\n{fitted}"))
+}
+
+/// Nor is a word of these cells, which may be copied: the others' columns are narrower instead.
+fn keep_words(table: &mut Table, column: usize, cells: impl Iterator<Item = String>) {
+    let longest = cells.map(|cell| longest_word(&cell)).max().unwrap_or(0);
+    let width = u16::try_from(longest).unwrap_or(u16::MAX);
+    if let Some(column) = table.column_mut(column) {
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+    }
+}
+
+/// Columns of the longest word of a text.
+fn longest_word(text: &str) -> usize {
+    text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0)
 }
 
 /// What is typed again is not broken over lines.

@@ -24,7 +24,7 @@ use super::validate::workers;
 /// quiet reviews that establish the truth.
 #[derive(Debug, ClapArgs)]
 pub(super) struct GradeArgs {
-    /// Noise of the simulated machine: 0, 1.5 or 12 % of the time is lost
+    /// Noise of the simulated machine; with --findings that of `diagnose --noise`
     /// [default: none; with --markdown all three]
     #[arg(long, value_name = "LEVEL")]
     noise: Option<NoiseArg>,
@@ -58,11 +58,11 @@ pub(super) struct GradeArgs {
 /// A noise level of `grade`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum NoiseArg {
-    /// A quiet machine
+    /// No noise
     None,
-    /// A machine with nothing else to do
+    /// A quiet machine: 1.5 % of the time is lost
     Lab,
-    /// A shared machine
+    /// A shared machine: 12 % of the time is lost
     Host,
 }
 

@@ -42,9 +42,6 @@ pub(super) fn find_all(
             records.push(record);
         }
     }
-    if records.is_empty() {
-        return Err(Failure::Usage(format!("{}: no records in there", names.join(", "))));
-    }
     Ok(Document::new(records))
 }
 
@@ -90,6 +87,10 @@ fn find(
                 }
                 records.push(record);
             }
+        }
+        // One among others would be left out without a word.
+        if records.is_empty() {
+            return Err(Failure::Usage(format!("{what}: no records in there")));
         }
         return Ok(records);
     }

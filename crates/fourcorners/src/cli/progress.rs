@@ -36,6 +36,8 @@ pub(super) struct Progress {
     shown_by: ShownBy,
     audience: Audience,
     interrupt: Interrupt,
+    /// Seconds on the drives' clocks that figures took which were measured in this run.
+    measured_s: Arc<Mutex<f64>>,
 }
 
 #[derive(Debug)]
@@ -56,12 +58,18 @@ impl Progress {
             }
             (false, false) => ShownBy::Lines(Arc::new(Lines::new(Instant::now()))),
         };
-        Progress { shown_by, audience: Audience::default(), interrupt }
+        let measured_s = Arc::new(Mutex::new(0.0));
+        Progress { shown_by, audience: Audience::default(), interrupt, measured_s }
     }
 
     /// Tells programs, too.
     pub(super) fn telling(self, audience: Audience) -> Progress {
         Progress { audience, ..self }
+    }
+
+    /// How long it took to measure what was measured in this run, not what an earlier one has left, on the drives' clocks.
+    pub(super) fn measured_s(&self) -> f64 {
+        *self.measured_s.lock().expect("no holder panics")
     }
 
     /// Whether it was interrupted.
@@ -104,7 +112,8 @@ impl Progress {
         };
         let told = (!self.audience.is_empty())
             .then(|| Told::new(self.audience.clone(), target.into(), method.into()));
-        ReviewProgress { shown, told, interrupt: self.interrupt.clone() }
+        let (interrupt, measured_s) = (self.interrupt.clone(), Arc::clone(&self.measured_s));
+        ReviewProgress { shown, told, interrupt, under_way: Vec::new(), measured_s }
     }
 
     /// A review has come to its end.
@@ -200,10 +209,51 @@ pub(super) struct ReviewProgress {
     shown: Shown,
     told: Option<Told>,
     interrupt: Interrupt,
+    /// The figures of the phase that is under way.
+    under_way: Vec<FigureName>,
+    measured_s: Arc<Mutex<f64>>,
+}
+
+/// Where a figure is in its record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum FigureName {
+    Of(String),
+    /// What is replayed, and to what.
+    Replayed(String, String),
+}
+
+impl FigureName {
+    /// Those that a phase measures.
+    fn all_of(phase: &Phase) -> Vec<FigureName> {
+        match phase {
+            Phase::Measure { figure, .. }
+            | Phase::Pass { figure, .. }
+            | Phase::Runs { figure, .. }
+            | Phase::BesideTrim { figure, .. } => vec![FigureName::Of(figure.clone())],
+            Phase::Rounds { tests, .. } => {
+                tests.iter().map(|(figure, _)| FigureName::Of(figure.clone())).collect()
+            }
+            Phase::Replay(replayed) => {
+                vec![FigureName::Replayed(replayed.name.clone(), replayed.figure.into())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Seconds that it took, on the drive's clock.
+    fn took_s(&self, record: &Record) -> Option<f64> {
+        match self {
+            FigureName::Of(figure) => Some(record.figures.get(figure)?.duration_s),
+            FigureName::Replayed(of, figure) => {
+                Some(record.replays.get(of)?.figures.get(figure)?.elapsed_s)
+            }
+        }
+    }
 }
 
 impl Watch for ReviewProgress {
     fn step(&mut self, step: &Step<'_>) {
+        self.under_way = FigureName::all_of(step.phase);
         if matches!(step.phase, Phase::LeftOut { .. }) {
             return;
         }
@@ -239,6 +289,8 @@ impl Watch for ReviewProgress {
     }
 
     fn measured(&mut self, so_far: &Record) {
+        let took = self.under_way.drain(..).filter_map(|figure| figure.took_s(so_far));
+        *self.measured_s.lock().expect("no holder panics") += took.sum::<f64>();
         if let Some(told) = &mut self.told {
             told.measured(so_far);
         }

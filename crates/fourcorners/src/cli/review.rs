@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use fourcorners_lab::campaign::{
     Campaign, CampaignError, ChosenMethod, ResultsFolder, ResumeFolder, Settings,
 };
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
+use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, Phase};
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{ClockName, Document, Ended};
 
@@ -41,8 +42,10 @@ const MOST_REPEATS: u32 = 1000;
 pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let campaign = check(&args).map_err(Failure::Usage)?;
     let sessions = campaign.sessions().map_err(failure)?;
+    let without_effect = spare_without_effect(&campaign).map_err(failure)?;
     if args.dry_run {
         args.keep.say_note();
+        without_effect.iter().for_each(|note| say(note));
         let once = Campaign { repeat: 1, ..campaign }.sessions().map_err(failure)?;
         dry_run::print(&once, args.repeat, args.json)?;
         return Ok(End::Done);
@@ -68,6 +71,9 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
         results.iter().for_each(ResultsFolder::undo);
         Failure::Usage(why)
     })?;
+    if !args.quiet {
+        without_effect.iter().for_each(|note| say(note));
+    }
     let began = Instant::now();
     let reviews = campaign.reviews();
     if let Some(metrics) = &metrics {
@@ -77,7 +83,17 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let progress = Progress::new(interrupt, args.quiet || stderr);
     let progress = progress.telling(Audience { stderr, metrics: metrics.map(Arc::new) });
     let sink = TerminalSink { progress, keeper: &keeper };
-    let outcome = campaign.carry_out(resumed, results.as_ref(), &sink).map_err(failure)?;
+    let is_resumed = resumed.is_some();
+    let outcome = campaign.carry_out(resumed, results.as_ref(), &sink);
+    let outcome = outcome.map_err(|error| match (error, &results) {
+        // What the system says names no place.
+        (CampaignError::ResumeFolder(error), Some(results)) if error.raw_os_error().is_some() => {
+            let place = results.path().display();
+            Failure::Failed(anyhow!("cannot write into {place}: {error}"))
+        }
+        (error, _) => failure(error),
+    })?;
+    let measured_now = is_resumed.then(|| sink.progress.measured_s());
     drop(sink);
     let document = outcome.document;
     let saved =
@@ -86,12 +102,39 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     if !args.quiet || args.json {
         print(&args, &document, page.as_deref())?;
     }
-    account(&document, reviews, began, args.quiet);
+    account(&document, reviews);
+    if !args.quiet {
+        let measured_s = measured_now.unwrap_or_else(|| measured_s(&document));
+        let took = began.elapsed().as_secs_f64();
+        let on = clock_words(document.records.iter().map(|record| record.clock));
+        say(&format!("{}{on} measured in {took:.1} s", duration(measured_s)));
+    }
     if let (Some(results), false) = (&results, outcome.whole) {
         say(&continued::command(results.path(), &["--output", "--out", "-o"]));
     }
     saved?;
     Ok(if outcome.whole { End::Done } else { End::Incomplete })
+}
+
+/// What is to be said of spare area that was asked for and lies beyond all that is touched anyway; `None` if there is some
+/// that is not touched for it. A quick review, above all, stays in the first few GB.
+fn spare_without_effect(campaign: &Campaign) -> Result<Option<String>, CampaignError> {
+    let spare_percent = campaign.settings.spare_percent;
+    if spare_percent == 0.0 {
+        return Ok(None);
+    }
+    let planned = |spare_percent| -> Result<Vec<Vec<Phase>>, CampaignError> {
+        let settings = Settings { spare_percent, ..campaign.settings };
+        let once = Campaign { settings, repeat: 1, ..campaign.clone() }.sessions()?;
+        Ok(once.into_iter().flat_map(|session| session.plans).map(|(_, plan)| plan).collect())
+    };
+    let [with, without] = [planned(spare_percent)?, planned(0.0)?];
+    let quick = if campaign.settings.quick { "a quick review" } else { "what is measured" };
+    Ok((with == without).then(|| {
+        format!(
+            "fourcorners: --spare {spare_percent} changes nothing: {quick} does not reach that far"
+        )
+    }))
 }
 
 /// All but the file system of the results is a matter of what was typed.
@@ -185,16 +228,21 @@ fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow:
     print::done(printed)
 }
 
-/// Says what is missing, and how long it took.
-fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
+/// Says what is missing.
+fn account(document: &Document, reviews: usize) {
     for record in &document.records {
         let why = match &record.ended {
             Ended::Complete => continue,
             Ended::Interrupted => "stopped",
             Ended::Failed(why) => why,
         };
-        let (name, count) = (&record.target.name, record.figure_count());
-        say(&format!("fourcorners: {name}: {why}; the {count} figures measured before are kept"));
+        let name = &record.target.name;
+        let kept = match record.figure_count() {
+            0 => "no figure was measured before".to_string(),
+            1 => "the figure measured before is kept".into(),
+            count => format!("the {count} figures measured before are kept"),
+        };
+        say(&format!("fourcorners: {name}: {why}; {kept}"));
     }
     match reviews - document.records.len() {
         0 => {}
@@ -202,19 +250,16 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
             say(&format!("fourcorners: stopped; {missing} of {reviews} reviews were not started"))
         }
     }
-    if quiet {
-        return;
-    }
+}
+
+/// How long all figures took to measure, on the drives' clocks.
+fn measured_s(document: &Document) -> f64 {
     let figures = document.records.iter().flat_map(|record| record.figures.values());
     let replays = document.records.iter().flat_map(|record| record.replays.values());
     let replayed = replays.flat_map(|replay| replay.figures.values());
     // Nothing adds up to -0.
-    let measured = 0.0
-        + figures.map(|figure| figure.duration_s).sum::<f64>()
-        + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
-    let took = began.elapsed().as_secs_f64();
-    let on = clock_words(document.records.iter().map(|record| record.clock));
-    say(&format!("{}{on} measured in {took:.1} s", duration(measured)));
+    0.0 + figures.map(|figure| figure.duration_s).sum::<f64>()
+        + replayed.map(|figure| figure.elapsed_s).sum::<f64>()
 }
 
 /// On which clock that was, where it is not the reader's.

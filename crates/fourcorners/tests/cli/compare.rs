@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners_record::{Document, from_json, to_json};
+use fourcorners_record::{Document, Record, from_json, to_json};
 use serde_json::Value;
 
-use crate::bench::{HDD, M4, command, folder};
+use crate::bench::{HDD, M4, command, folder, refused};
 use crate::fixture;
 
 /// What a command printed that succeeded, with a database of its own.
@@ -117,6 +117,67 @@ fn repeats_spread_where_times_vary_and_the_first_is_the_one_alone() {
         let still = rates(&["--repeat", "4", "--set", still]);
         assert!(still.iter().all(|rate| *rate == still[0]), "{still:?}");
     }
+}
+
+#[test]
+fn a_document_without_anything_to_compare_is_refused_by_its_name() {
+    let dir = folder();
+    let at = dir.path();
+    let write = |name: &str, records: Vec<Record>| {
+        fs::write(at.join(name), to_json(&Document::new(records))).expect("it can be written");
+    };
+    write("empty.json", Vec::new());
+    let mut bare = fixture::m4();
+    (bare.figures, bare.series, bare.curves) = Default::default();
+    bare.seal();
+    write("bare.json", vec![bare]);
+    let mut late = fixture::momentus();
+    late.started_at = "yesterday".into();
+    write("late.json", vec![late]);
+    write("m4.json", vec![fixture::m4()]);
+    write("disk.json", vec![fixture::momentus()]);
+    for (other, told) in [
+        ("empty.json", "empty.json: no records in there"),
+        ("bare.json", "bare.json: no figures and no curves in there"),
+        ("late.json", "late.json: the record"),
+    ] {
+        let line = refused(at, &["compare", "m4.json", "disk.json", other]);
+        assert!(line.contains(told), "{other}: {line}");
+    }
+    assert!(refused(at, &["report", "late.json"]).contains("\"yesterday\" is no time"));
+    printed(at, &["compare", "m4.json", "disk.json"]);
+}
+
+#[test]
+fn a_result_that_two_of_them_have_is_told() {
+    let dir = folder();
+    let at = dir.path();
+    let repeats: Vec<Record> = [42, 43, 44].map(fixture::m4_of_seed).to_vec();
+    let one = vec![repeats[0].clone(), Record { method: "toms".into(), ..fixture::m4() }];
+    let sealed = |mut record: Record| {
+        record.seal();
+        record
+    };
+    let one: Vec<Record> = one.into_iter().map(sealed).collect();
+    for (name, records) in [("three.json", &repeats), ("one.json", &one)] {
+        let document = to_json(&Document::new(records.clone()));
+        fs::write(at.join(name), document).expect("it can be written");
+    }
+    let compared = |args: &[&str]| command(at, args).output().expect("the binary is there");
+    let ran = compared(&["compare", "three.json", "one.json"]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    let told = format!(
+        "have 1 result in common, which there is compared with itself: {}",
+        &one[0].id[..7]
+    );
+    assert!(ran.status.success() && said.contains(&told), "{said}");
+    let text = String::from_utf8_lossy(&ran.stdout);
+    for own in [&repeats[1], &one[1]] {
+        assert!(text.contains(&own.id[..7]), "{}: {text}", own.id);
+    }
+    let ran = compared(&["compare", "three.json", "one.json", "--methods", "toms"]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(!said.contains("in common, which"), "nothing of that method is in both: {said}");
 }
 
 #[test]

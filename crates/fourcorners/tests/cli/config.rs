@@ -116,6 +116,18 @@ fn config_shows_what_counts_and_where_it_is_from() {
     assert!(table.starts_with(&format!("config file: {}\n", path.display())), "{table}");
     let methods = table.lines().find(|line| line.contains("review.methods")).expect("a row");
     assert!(methods.contains("toms, trim") && methods.contains("file, line 3"), "{table}");
+    // A path is in one piece, and in its place if there is room for it.
+    let long = format!("/{}/results.db", "long".repeat(20));
+    for (path, row) in [("/a/r.db", "/a/r.db"), (&long, "(below)")] {
+        let variable = Environment { database: Some(path), ..Environment::default() };
+        let table = run_in(at, &variable, &["config"]).stdout;
+        let database = table.lines().find(|line| line.contains("database")).expect("a row");
+        assert!(database.contains(row), "{table}");
+        assert!(
+            table.contains(path) && (row == path || table.contains(&format!("database:\n{path}"))),
+            "{table}"
+        );
+    }
 }
 
 #[test]

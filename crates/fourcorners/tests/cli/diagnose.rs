@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use fourcorners_lab::diagnose::Detector;
 use rustix::process::Signal;
@@ -235,6 +235,13 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
     }
     let line = refused(dir.path(), &["diagnose", "--again", "none.json"]);
     assert!(line.contains("none.json"), "{line}");
+    // Nothing is measured again, so nothing that is for measuring is taken.
+    for option in
+        ["--seed=2", "--set=link.gbps=3", "--host=linux-kernel", "--size=1G", "--destroy=x"]
+    {
+        let line = refused(dir.path(), &["diagnose", "--again", "none.json", option]);
+        assert!(line.contains("cannot be used with"), "{option}: {line}");
+    }
     fs::write(dir.path().join("other.json"), "{}").expect("it is ours");
     let line = refused(dir.path(), &["diagnose", "--again", "other.json"]);
     assert!(line.contains("is no diagnosis"), "{line}");
@@ -311,15 +318,32 @@ fn of_a_file_it_says_what_it_can_and_why_not_the_rest() {
 }
 
 #[test]
-fn a_target_that_is_too_small_is_undetermined_and_untouched() {
+fn a_target_that_is_too_small_is_refused_before_it_is_to_be_named() {
     let dir = folder();
     let target = file(dir.path(), 64 << 20);
-    let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
-    let found = diagnosis(&ran);
-    assert_eq!(undetermined(&found).len(), 9, "{ran:?}");
-    let reason = finding(&found, "kind")["reason"].as_str().expect("a reason");
-    assert!(reason.contains("640 MiB"), "{reason}");
+    for args in [&["diagnose", &target][..], &["diagnose", &target, "--destroy", &target]] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains("too small with 67.1 MB") && line.contains("640 MiB"), "{line}");
+        assert!(!line.contains("--destroy"), "{line}");
+    }
+    let line = refused(dir.path(), &["diagnose", "./new.bin", "--size", "64M"]);
+    assert!(line.contains("640 MiB"), "{line}");
     assert!(fs::read(&target).expect("it is there").iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn what_is_found_is_shown_even_where_it_cannot_be_written() {
+    let dir = folder();
+    let plain =
+        command(dir.path(), &["diagnose", "crucial-m4-64gb", "--only", "kind", "-o", "f.json"]);
+    // Files may not grow beyond 5 KiB.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 10 && exec \"$0\" \"$@\""]).arg(plain.get_program());
+    shell.args(plain.get_args()).current_dir(dir.path());
+    let ran = Started::of(shell.stdout(Stdio::piped()).stderr(Stdio::piped())).finish();
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("ssd") && ran.stdout.contains("The detectors wrote"), "{ran:?}");
+    assert!(ran.stderr.contains("cannot write f.json: File too large"), "{}", ran.stderr);
 }
 
 #[test]

@@ -42,6 +42,10 @@ fn a_drive_of_a_family_is_printed_with_what_it_shares_and_what_is_its_own() {
     for part in ["capacity.sectors", "500118192", "nand.page_bytes", "8192"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // A value that may be copied is in one piece, and the table no wider for it.
+    assert!(text.contains(" \"delayed_until_sequential\" "), "{text}");
+    let mut table = text.lines().skip(2).take_while(|line| !line.is_empty());
+    assert!(table.all(|line| line.chars().count() <= 80), "{text}");
     let small = printed(&["drives", "crucial-m4-64gb", "--toml"]);
     for part in ["name = \"crucial-m4-64gb\"", "[sources]\n", "dies = { value = 16, standing"] {
         assert!(small.contains(part), "{part}: {small}");

@@ -130,7 +130,7 @@ fn every_review_and_replay_goes_in_and_is_found() {
     assert_eq!(printed(at, &["results", "rm", short]), "1 removed\n");
     assert_eq!(store(at).count(&Filter::default()).ok(), Some(4));
     let checked = printed(at, &["results", "check"]);
-    assert!(checked.ends_with("4 whole records, 0 kinds of damage\n"), "{checked}");
+    assert!(checked.ends_with(": 4 records are whole; no damage\n"), "{checked}");
 }
 
 #[test]
@@ -154,6 +154,12 @@ fn slips_are_refused_in_a_line() {
         (&["review", M4, "--quick", "--db", "r.db", "--no-db"], "cannot be used with"),
         (&["results", "list", "--since", "soon", "--db", "r.db"], "--since \"soon\""),
         (&["results", "list", "--until", "2026-13-01", "--db", "r.db"], "--until \"2026-13-01\""),
+        (
+            &["results", "list", "--since", "2026-12-01", "--until", "2026-11-01", "--db", "r.db"],
+            "--since 2026-12-01 --until 2026-11-01: there is no time between them",
+        ),
+        (&["results", "list", "--method", "nonesuch", "--db", "r.db"], "no such method"),
+        (&["results", "export", "--method", "tom", "--db", "r.db"], "four-corners, toms, "),
         (&["results", "list", "--clock", "atomic", "--db", "r.db"], "atomic"),
         (&["results", "import", "notes.txt", "--db", "r.db"], "notes.txt: it is not"),
         (&["results", "import", "none.json", "--db", "r.db"], "cannot read none.json"),
@@ -172,6 +178,11 @@ fn slips_are_refused_in_a_line() {
     ] {
         let line = refused(at, args);
         assert!(line.contains(told), "{args:?}: {line}");
+    }
+    // A day is a range, and a method of ours may have no result.
+    for args in [&["--since", "2026-03-01", "--until", "2026-03-01"][..], &["--method", "power"]] {
+        let ran = with_home(at, &[&["results", "list", "--db", "r.db"], args].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
     }
 }
 

@@ -201,7 +201,7 @@ fn broken_records_are_counted_when_they_may_be_left_out() {
     let replay = ["trace", "replay", "a.csv", M4, "--skip-bad", "--json"];
     let ran = run(dir.path(), &[&replay[..], &SMALL].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("1 records could not be read"), "{ran:?}");
+    assert!(ran.stderr.contains("1 record could not be read and was left out"), "{ran:?}");
     let replay = ran.document().records.remove(0).replay.expect("it was replayed");
     assert_eq!((replay.card.ios, replay.card.skipped), (2, 1));
 }

@@ -282,6 +282,57 @@ fn a_read_only_place_for_results() {
 }
 
 #[test]
+fn a_full_place_for_results_is_named() {
+    if !is_root() {
+        return skipped("root", "mounting needs root");
+    }
+    let dir = folder();
+    let at = dir.path().join("full");
+    fs::create_dir(&at).expect("it can be made");
+    let at = at.to_str().expect("temporary paths are text");
+    if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=64k", "none", at]) {
+        return skipped("mount", error);
+    }
+    let _mounted = Undo::with(&["umount", at]);
+    let out = format!("{at}/out");
+    fs::create_dir(&out).expect("it can be made");
+    // Until nothing fits any more.
+    let _ = fs::write(format!("{at}/fill"), vec![1; 1 << 20]);
+    let ran = run(dir.path(), &["review", M4, "--quick", "--no-db", "--out", &out]);
+    let named = ran.stderr.contains(&format!("cannot write into {out}: No space left"));
+    assert!(ran.code == Some(1) && named, "{ran:?}");
+}
+
+#[test]
+fn helps_say_all_that_can_be_typed() {
+    let dir = folder();
+    let help = |args: &[&str]| run(dir.path(), &[args, &["--help"]].concat()).stdout;
+    assert!(help(&["trace", "replay"]).contains("as-found"));
+    let review = help(&["review"]);
+    for said in ["Examples:\n  fourcorners review ", "all except snia and quick", "127.0.0.1:9642"]
+    {
+        let flat = review.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(review.contains(said) || flat.contains(said), "{said}: {review}");
+    }
+    // A line that is longer than a terminal is broken, and what is pasted then is two commands.
+    let completions = help(&["completions"]);
+    let examples = completions.split("Examples:\n").nth(1).expect("there are some");
+    assert!(examples.contains("  fourcorners completions bash > fourcorners\n"), "{examples}");
+    assert!(examples.lines().all(|line| line.chars().count() <= 79), "{examples}");
+}
+
+#[test]
+fn spare_area_that_nothing_reaches_is_told() {
+    let dir = folder();
+    let args = ["review", M4, "--methods", "four-corners", "--dry-run", "--spare", "50"];
+    let quick = run(dir.path(), &[&args[..], &["--quick"]].concat());
+    let told = "--spare 50 changes nothing: a quick review does not reach that far";
+    assert!(quick.code == Some(0) && quick.stderr.contains(told), "{}", quick.stderr);
+    let whole = run(dir.path(), &args);
+    assert_eq!((whole.code, whole.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn without_arguments_it_says_what_to_type_and_a_command_without_a_target_how_it_is_used() {
     let dir = folder();
     let ran = run::<&str>(dir.path(), &[]);

@@ -19,8 +19,8 @@ impl Choice {
         if self.rescaled {
             let number = self.ranking.iter().filter(|drive| drive.rescaled).count();
             said.push(format!(
-                "The work's addresses were changed to fit {}, which are marked *: what lies where is not as \
-                 it was there.",
+                "The work's addresses were changed to fit {}, marked *: distances between its I/Os are not those \
+                 of the original there.",
                 drives(number)
             ));
         }

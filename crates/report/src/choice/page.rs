@@ -2,7 +2,7 @@
 //! the time waited with their bands, the table, and how it was measured. It needs no script.
 
 use fourcorners_record::{Choice, RankedDrive};
-use fourcorners_words::{capitalised, count};
+use fourcorners_words::{capitalised, counted};
 use maud::{DOCTYPE, Markup, html};
 
 use super::super::page::{head, made_by};
@@ -34,8 +34,8 @@ pub fn choice_page(choice: &Choice) -> String {
                     p.kicker { "fourcorners" span { " " (KIND) } }
                     h1 { (work.name) }
                     p.lede {
-                        (count(work.ios as f64)) " I/Os, " (moved(work.read_gb, "read")) ", "
-                        (moved(work.written_gb, "written")) ". Virtual drives that "
+                        (counted(work.ios, "I/O")) ", " (moved(work.read_gb, "read")) ", "
+                        (moved(work.written_gb, "written")) ", on virtual drives: "
                         (state_words(&choice.state)) "."
                     }
                     div.answer { @for said in choice.sentences() { p { (said) } } }

@@ -4,7 +4,7 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets,
 };
 use fourcorners_record::{Choice, RankedDrive};
-use fourcorners_words::{count, three_digits};
+use fourcorners_words::{counted, three_digits};
 
 use super::super::paste::{self, Pasted};
 use super::super::table::plain;
@@ -49,9 +49,9 @@ pub fn choice_pasted(choice: &Choice, form: Pasted) -> String {
 fn about(choice: &Choice) -> String {
     let work = &choice.work;
     format!(
-        "{}: {} I/Os, {}, {}; drives {}",
+        "{}: {}, {}, {}; {}",
         work.name,
-        count(work.ios as f64),
+        counted(work.ios, "I/O"),
         moved(work.read_gb, "read"),
         moved(work.written_gb, "written"),
         state_words(&choice.state)
@@ -73,14 +73,14 @@ fn remarks(choice: &Choice) -> Vec<String> {
     choice.notes.iter().cloned().chain(left_out).collect()
 }
 
-/// What the state means.
+/// What was done to the drives before the work.
 pub(super) fn state_words(state: &str) -> String {
     match state {
-        "written" => "hold what it touches".into(),
-        "used" => "were filled and overwritten before".into(),
-        "full" => "were filled before".into(),
-        "empty" => "were new and empty".into(),
-        other => format!("are {other}"),
+        "written" => "the data it touches was written first".into(),
+        "used" => "drives were filled and overwritten before".into(),
+        "full" => "drives were filled before".into(),
+        "empty" => "drives were new and empty".into(),
+        other => format!("drives are {other}"),
     }
 }
 
@@ -181,6 +181,14 @@ mod tests {
             assert!(text.contains(told), "{told}: {text}");
         }
         assert!(text.contains(" 0.500 GB read, 0.100 GB written;"), "{text}");
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in [
+            "; the data it touches was written first",
+            "changed to fit 1 drive, marked *: distances",
+        ] {
+            assert!(flat.contains(told), "{told}: {text}");
+        }
+        assert_eq!(state_words("full"), "drives were filled before");
         assert_eq!([0.0, 4.1e-5].map(|gb| moved(gb, "read")), ["nothing read", "41.0 kB read"]);
         assert!(!text.contains('\u{1b}'), "a name cannot steer the terminal");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -120,8 +120,8 @@ fn same_job(left: &Value<'_>, right: &Value<'_>) -> bool {
     }
 }
 
-/// Whether two jobs, each on a drive of so many bytes, are the same work, but for their random numbers and, where it is
-/// over a share of the drive, the drive's size.
+/// Whether two jobs, each with the size of its drive in bytes, are the same work. Their random numbers may differ, and so may the
+/// sizes of the drives where both cover the same share of them.
 pub fn same_work((left, left_bytes): (&Job, u64), (right, right_bytes): (&Job, u64)) -> bool {
     let kind = |job: &Job| {
         let place = (job.pattern, job.block_bytes, job.queue_depth, job.jobs);

@@ -4,6 +4,9 @@ use fourcorners_record::{Record, TargetInfo};
 
 use super::About;
 
+/// Digits of an id that a result is named by, as in lists of the database.
+const ID_DIGITS: usize = 7;
+
 /// One side of a comparison: results of one drive, set up one way, on one clock.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Side {
@@ -71,18 +74,31 @@ pub fn distinct(sides: Vec<Side>) -> (Vec<Side>, Vec<Side>) {
     (kept, again)
 }
 
+/// Pairs of sides that have results in common, by their places, and the ids of those: each of these is compared with itself.
+pub fn shared(sides: &[Side]) -> Vec<([usize; 2], Vec<&str>)> {
+    let mut pairs = Vec::new();
+    for (place, side) in sides.iter().enumerate() {
+        for (before, other) in sides[..place].iter().enumerate() {
+            let is_in_both = |it: &&Record| other.records.iter().any(|its| its.is_same_result(it));
+            let both = side.records.iter().filter(is_in_both);
+            let ids: Vec<&str> = both.map(|record| record.id.as_str()).collect();
+            if !ids.is_empty() {
+                pairs.push(([before, place], ids));
+            }
+        }
+    }
+    pairs
+}
+
 /// Gives each side its drive's title, and as much more as it takes to tell it from the others.
 fn name(sides: &mut [Side]) {
     let title = TargetInfo::title_as_set_up;
     let set_up = |record: &Record| record.target.changes().join(", ");
     type More<'m> = &'m dyn Fn(&Record) -> String;
-    let more: [More<'_>; 5] = [
-        &|_| String::new(),
-        &set_up,
-        &|record| record.target.name.clone(),
-        &|record| record.version.clone(),
-        &|record| record.id.chars().take(7).collect(),
-    ];
+    let more: [More<'_>; 4] =
+        [&|_| String::new(), &set_up, &|record| record.target.name.clone(), &|record| {
+            record.version.clone()
+        }];
     for more in more {
         let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
         let several = |label: &String| labels.iter().filter(|it| *it == label).count() > 1;
@@ -100,11 +116,38 @@ fn name(sides: &mut [Side]) {
             };
         }
     }
-    // The same record twice.
-    for place in 1..sides.len() {
-        let before = sides[..place].iter().filter(|it| it.records == sides[place].records).count();
+    name_by_results(sides);
+    // What has no result of its own, nor another number of them.
+    let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
+    for (place, side) in sides.iter_mut().enumerate() {
+        let before = labels[..place].iter().filter(|it| **it == side.label).count();
         if before > 0 {
-            sides[place].label += &format!(", again {before}");
+            side.label += &format!(", again {before}");
         }
+    }
+}
+
+/// Tells sides that are called the same apart: by the id of a result that no other of them has, for the first result of a
+/// side may be that of another, too; where all of a side's are in others, by how many there are.
+fn name_by_results(sides: &mut [Side]) {
+    let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
+    for (place, label) in labels.iter().enumerate() {
+        let is_alike = |it: &usize| *it != place && labels[*it] == *label;
+        let alike: Vec<usize> = (0..sides.len()).filter(is_alike).collect();
+        if alike.is_empty() {
+            continue;
+        }
+        let is_elsewhere = |record: &Record| {
+            let mut others = alike.iter().flat_map(|it| &sides[*it].records);
+            others.any(|other| other.id == record.id)
+        };
+        let records = &sides[place].records;
+        let what = match (records.iter().find(|it| !is_elsewhere(it)), records.len()) {
+            (Some(own), _) => own.id.chars().take(ID_DIGITS).collect(),
+            (None, 1) => "1 result".to_string(),
+            (None, number) => format!("{number} results"),
+        };
+        let label = format!("{} ({what})", records[0].target.title_as_set_up());
+        sides[place].label = label;
     }
 }

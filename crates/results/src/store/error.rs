@@ -116,6 +116,16 @@ pub enum StoreError {
         /// What is wrong.
         error: ReadError,
     },
+    /// A record of a file has times that are none.
+    #[error("{}: the record {id:?}: {why}", path.display())]
+    NoTime {
+        /// The file.
+        path: PathBuf,
+        /// The record's id.
+        id: String,
+        /// What is wrong with them.
+        why: String,
+    },
     /// Where an export goes to does not take it.
     #[error("cannot write the records: {0}")]
     Export(#[from] io::Error),

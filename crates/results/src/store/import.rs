@@ -10,6 +10,7 @@ use fourcorners_record::{Document, Record, from_json};
 use rusqlite::OptionalExtension;
 
 use super::packed::unpack;
+use super::write::started;
 use super::{Added, Store, StoreError};
 
 /// What `review --out` and `trace replay --out` call their document.
@@ -141,7 +142,11 @@ pub fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     }
 }
 
-/// A document in a file.
+/// A document in a file, whose records have times that are such.
+///
+/// # Errors
+///
+/// [`StoreError::Unreadable`], [`StoreError::NoDocument`] and [`StoreError::NoTime`].
 pub fn read_document(path: &Path) -> Result<Document, StoreError> {
     let unreadable = |error| StoreError::Unreadable { path: path.into(), error };
     let metadata = path.metadata().map_err(unreadable)?;
@@ -155,5 +160,15 @@ pub fn read_document(path: &Path) -> Result<Document, StoreError> {
         return Err(unreadable(std::io::Error::other(why)));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    from_json(&text).map_err(|error| StoreError::NoDocument { path: path.into(), error })
+    let document =
+        from_json(&text).map_err(|error| StoreError::NoDocument { path: path.into(), error })?;
+    // What a database would refuse is not shown either: nothing else of a record covers its times.
+    for record in &document.records {
+        started(record).map_err(|why| StoreError::NoTime {
+            path: path.into(),
+            id: record.id.clone(),
+            why,
+        })?;
+    }
+    Ok(document)
 }

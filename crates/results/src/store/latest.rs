@@ -66,7 +66,17 @@ impl Store {
         self.rows("SELECT DISTINCT drive FROM records ORDER BY drive", Vec::new(), |row| row.get(0))
     }
 
-    /// The same with the title that a reader knows each by: that of its latest result.
+    /// All names of methods that have results, in order.
+    ///
+    /// # Errors
+    ///
+    /// What the database says.
+    pub fn methods(&self) -> Result<Vec<String>, StoreError> {
+        let query = "SELECT DISTINCT method FROM records ORDER BY method";
+        self.rows(query, Vec::new(), |row| row.get(0))
+    }
+
+    /// The drives with the title that a reader knows each by: that of its latest result.
     ///
     /// # Errors
     ///

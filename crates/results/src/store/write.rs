@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use fourcorners_record::Record;
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::pack;
@@ -44,17 +45,24 @@ impl<'a> Ready<'a> {
             )));
         }
         let packed = pack(record).map_err(|error| refused(error.to_string()))?;
-        let time = |key: &str, text: &str| {
-            text.parse::<jiff::Timestamp>().map_err(|_| {
-                refused(format!(
-                    "its {key} {text:?} is no time: it has to be like 2026-03-01T10:00:00Z"
-                ))
-            })
-        };
-        time("finished_at", &record.finished_at)?;
-        let started_s = time("started_at", &record.started_at)?.as_second();
+        let started_s = started(record).map_err(refused)?.as_second();
         Ok(Ready { record, started_s, packed })
     }
+}
+
+/// When a record was begun, if its times are such. Its id does not tell: it is the same whenever the result was measured.
+///
+/// # Errors
+///
+/// What is wrong with them.
+pub(super) fn started(record: &Record) -> Result<Timestamp, String> {
+    let time = |key: &str, text: &str| {
+        text.parse::<Timestamp>().map_err(|_| {
+            format!("its {key} {text:?} is no time: it has to be like 2026-03-01T10:00:00Z")
+        })
+    };
+    time("finished_at", &record.finished_at)?;
+    time("started_at", &record.started_at)
 }
 
 impl Store {

@@ -1,7 +1,7 @@
 //! What goes in comes out, and is found by what it is.
 
-use fourcorners_record::{ClockName, Record, from_json, to_json};
-use fourcorners_results::store::{Added, Filter, Imported, Store, StoreError};
+use fourcorners_record::{ClockName, Document, Record, from_json, to_json};
+use fourcorners_results::store::{Added, Filter, Imported, Store, StoreError, read_document};
 
 use crate::fixture;
 
@@ -142,7 +142,7 @@ fn the_figures_are_those_of_the_records() {
 
 #[test]
 fn what_is_not_a_whole_record_is_refused_and_nothing_of_its_company_kept() {
-    let (_folder, store) = new();
+    let (folder, store) = new();
     let refused = |record: Record, told: &str| {
         let error = store.add_all(&[fixture::momentus(), record]).expect_err(told);
         assert!(error.to_string().contains(told), "{error}");
@@ -157,7 +157,16 @@ fn what_is_not_a_whole_record_is_refused_and_nothing_of_its_company_kept() {
     refused(infinite, "infinite");
     let mut timeless = fixture::m4();
     timeless.started_at = "yesterday".into();
-    refused(timeless, "\"yesterday\" is no time");
+    refused(timeless.clone(), "\"yesterday\" is no time");
+    // Nor is a document read that has one; its id is that of the same result at any other time.
+    assert!(timeless.is_as_sealed());
+    let path = folder.path().join("timeless.json");
+    for (record, is_read) in [(fixture::m4(), true), (timeless, false)] {
+        std::fs::write(&path, to_json(&Document::new(vec![record]))).expect("it can be written");
+        let read = read_document(&path).map_err(|error| error.to_string());
+        assert_eq!(read.is_ok(), is_read, "{read:?}");
+        assert!(is_read || read.is_err_and(|why| why.contains("is no time: it has to be like")));
+    }
 }
 
 #[test]

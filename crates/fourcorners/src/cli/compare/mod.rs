@@ -11,7 +11,8 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use fourcorners_machine::save;
 use fourcorners_report as report;
-use fourcorners_results::compare::{Comparison, Side, distinct, document, only, sides};
+use fourcorners_results::compare::{Comparison, Side, distinct, document, only, shared, sides};
+use fourcorners_words::counted;
 
 use super::args::PastedArgs;
 use super::named;
@@ -97,6 +98,16 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
     {
         say(&format!("left out: {} has no results of {}", left_out.label, methods.join(", ")));
     }
+    for ([one, other], ids) in shared(&sides) {
+        let ids: Vec<&str> = ids.iter().map(|id| id.get(..7).unwrap_or(id)).collect();
+        say(&format!(
+            "{} and {} have {} in common, which there is compared with itself: {}",
+            sides[one].label,
+            sides[other].label,
+            counted(ids.len() as u64, "result"),
+            ids.join(", ")
+        ));
+    }
     if let Some(path) = &args.output {
         let page = report::comparison_page(&document(&sides), &sides, &comparison);
         save::write_atomically(path, page.as_bytes())
@@ -135,8 +146,12 @@ fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     let store = named::store(args.db.as_ref())?;
     let mut groups = named::find_each(&args.what, store.as_ref(), args.as_is)?;
     // Only a file may be of several drives; each is to be a side of its own.
-    for group in &mut groups {
+    for (group, name) in groups.iter_mut().zip(&args.what) {
         group.retain(|record| record.figure_count() > 0 || !record.curves.is_empty());
+        // Left out, it would be missing without a word.
+        if group.is_empty() {
+            return Err(Failure::Usage(format!("{name}: no figures and no curves in there")));
+        }
     }
     let (sides, again) = distinct(sides(groups));
     for side in &again {
@@ -148,7 +163,7 @@ fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
         ));
     }
     match &sides[..] {
-        [] => Err(Failure::Usage("there are no figures and no curves in any of them".into())),
+        [] => Err(Failure::Usage("there is nothing to compare".into())),
         [only] => Err(Failure::Usage(format!(
             "there is only {} to compare: name another drive, result or file",
             only.label

@@ -106,14 +106,28 @@ fn words(rows: &[Row], config: &Config) -> String {
     table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
     table.set_header(["key", "value", "from"]);
+    let from = |row: &Row| match row.line {
+        Some(line) => format!("{}, line {line}", row.from),
+        None => row.from.clone(),
+    };
+    let widest = |text: &dyn Fn(&Row) -> String| {
+        rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0)
+    };
+    // Around each of the three is a blank on either side.
+    let beside = widest(&|row| row.key.name().into()) + widest(&from) + 6;
+    let room = usize::from(columns()).saturating_sub(beside);
+    // A path is copied: one that would be broken over lines has a line of its own. Methods may be broken between them.
+    let is_too_long = |row: &Row| {
+        row.values.iter().any(|value| row.key != Key::Methods && value.chars().count() > room)
+    };
     for row in rows {
-        let from = match row.line {
-            Some(line) => format!("{}, line {line}", row.from),
-            None => row.from.clone(),
-        };
-        table.add_row([row.key.name().to_string(), row.values.join(", "), from]);
+        let value = if is_too_long(row) { "(below)".into() } else { row.values.join(", ") };
+        table.add_row([row.key.name().to_string(), value, from(row)]);
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_string()).collect();
+    let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_string()).collect();
+    for row in rows.iter().filter(|row| is_too_long(row)) {
+        lines.push(format!("\n{}:\n{}", row.key.name(), row.values.join(", ")));
+    }
     format!("config file: {}\n\n{}", file(config), lines.join("\n"))
 }
 

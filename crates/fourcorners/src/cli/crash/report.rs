@@ -3,7 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_serve::crash::{Class, Cut};
-use fourcorners_words::size;
+use fourcorners_words::{count, counted, size};
 use serde::Serialize;
 
 /// The form of the document.
@@ -100,7 +100,12 @@ impl Crash {
     pub(super) fn words(&self, columns: u16) -> String {
         let Crash { recording, drive, ios, flushes, seconds, seed, .. } = self;
         let mut text = format!(
-            "{recording} on {drive}: {ios} I/Os with {flushes} flushes in {seconds:.3} s of the drive's time; seed {seed}\n"
+            "{recording} on {drive}: {} with {} in {seconds:.3} s of the drive's time; seed {seed}\n",
+            counted(*ios as u64, "I/O"),
+            match flushes {
+                1 => "1 flush".into(),
+                _ => format!("{} flushes", count(*flushes as f64)),
+            }
         );
         if self.power_loss_protected {
             text += "Its capacitors keep what was answered.\n";
@@ -173,8 +178,34 @@ fn median(sorted: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_median_of_two_lies_between_them() {
-        assert_eq!([&[7][..], &[0, 10], &[1, 2, 9]].map(super::median), [7, 5, 2]);
+        assert_eq!([&[7][..], &[0, 10], &[1, 2, 9]].map(median), [7, 5, 2]);
+    }
+
+    #[test]
+    fn one_is_not_called_several() {
+        let said = |ios, flushes| {
+            let crash = Crash {
+                schema: SCHEMA,
+                recording: "t".into(),
+                drive: "m4".into(),
+                profile: String::new(),
+                state: None,
+                seed: 1,
+                power_loss_protected: false,
+                ios,
+                flushes,
+                seconds: 1.0,
+                stopped: false,
+                cuts: Vec::new(),
+                again: String::new(),
+            };
+            crash.words(80)
+        };
+        assert!(said(351, 1).starts_with("t on m4: 351 I/Os with 1 flush in 1.000 s"));
+        assert!(said(1, 2).starts_with("t on m4: 1 I/O with 2 flushes in"));
     }
 }

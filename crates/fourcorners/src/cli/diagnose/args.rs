@@ -8,6 +8,12 @@ use fourcorners_lab::diagnose::{Detector, Noise};
 
 use super::super::args::TargetArgs;
 
+/// What is for measuring a drive, and means nothing where an earlier diagnosis is judged again.
+const AT_A_DRIVE: [&str; 11] = [
+    "target", "only", "budget", "noise", "seed", "resume", "set", "host", "size", "destroy",
+    "force",
+];
+
 /// Find out what is inside a drive, from the times of its I/Os alone.
 ///
 /// Each detector measures one property and says its value with an interval, or that the times do not tell, and why. It
@@ -30,7 +36,7 @@ use super::super::args::TargetArgs;
   compression   whether less is stored of data that compresses;
                 a ninth of the drive, 2.2 GB at least
   mapping       whether it maps by pages, or by blocks with a log;
-                all of the drive, and a ninth of it or 2 GB more
+                all of the drive, and 1.7 GB more
   spare         how much a full drive takes at random before it collects;
                 4.4 times the drive, which is trimmed
   amplification how many bytes a used drive writes to its flash for one that
@@ -70,7 +76,7 @@ pub(in crate::cli) struct DiagnoseArgs {
     pub(super) budget: Option<String>,
 
     /// Judge the samples of an earlier diagnosis (-o, --out) again; nothing is measured
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise", "resume"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = AT_A_DRIVE)]
     pub(super) again: Option<PathBuf>,
 
     /// Add so much noise to the times that the detectors see of a virtual drive
@@ -122,11 +128,11 @@ pub(in crate::cli) struct DiagnoseArgs {
 /// A noise level of `diagnose`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum NoiseArg {
-    /// The drive's own times
+    /// No noise: the drive's own times
     None,
-    /// A quiet machine: 1 %, and 2 us
+    /// A quiet machine: times vary by 1 %, and are seen 2 us late
     Lab,
-    /// A busy machine: 3 %, 48 us, a clock of 1 us, and one in a thousand 1 to 10 ms late
+    /// A shared machine: times vary by 3 %, are seen 48 us late by a clock of 1 us, and one in a thousand 1 to 10 ms late
     Host,
 }
 

@@ -105,6 +105,13 @@ impl Keeper {
         }
     }
 
+    /// Says how the results are written again, which could not be written now: what is kept has them.
+    pub(super) fn unwritten(&self) {
+        if let Some((_, results)) = self.folder.as_ref().filter(|_| !self.failed) {
+            say(&continued::command(results, &["--out"]));
+        }
+    }
+
     /// Removes what is kept if nothing is left to do. Otherwise says how to go on.
     pub(super) fn end(&self) {
         let Some((folder, results)) = &self.folder else { return };

@@ -16,6 +16,7 @@ use fourcorners_lab::diagnose::{
 };
 use fourcorners_lab::drive::Drive;
 use fourcorners_linux::Setup;
+use fourcorners_record::diagnosis::LEAST_BYTES;
 use fourcorners_report::{finding_words, property_words};
 
 use super::interrupt::Interrupt;
@@ -48,9 +49,14 @@ fn diagnosed(args: &DiagnoseArgs) -> Result<End, Failure> {
         return tell(args, &diagnosis, &outputs);
     }
     let typed = args.target.clone().unwrap_or_default();
+    // Before it is asked for that a real one may be overwritten: it would be for nothing.
+    if let Some(real) = targets::find_real(&typed) {
+        large_enough(&typed, real.geometry.bytes()).map_err(Failure::Usage)?;
+    }
     let asked = Asked { targets: std::slice::from_ref(&typed), on: &args.on, writes: true };
     let device = targets::plan_asked(&asked).map_err(Failure::Usage)?.pop();
     let device = device.ok_or_else(|| Failure::Usage(format!("{typed}: there is no target")))?;
+    large_enough(&typed, device.geometry().bytes()).map_err(Failure::Usage)?;
     if device.is_real() && args.noise != NoiseArg::None {
         return Err(Failure::Usage(format!(
             "--noise is for virtual drives, and {typed} is not one: leave it out"
@@ -81,10 +87,22 @@ fn diagnosed(args: &DiagnoseArgs) -> Result<End, Failure> {
     };
     let mut keep = |drive: &Drive, finished: &Finished| keeper.keep(drive, finished);
     let diagnosis = go_on(&mut drive, &typed, &options, finished, &mut watch, &mut keep);
-    let end = tell(args, &diagnosis, &outputs)?;
+    let end = tell(args, &diagnosis, &outputs).inspect_err(|_| keeper.unwritten())?;
     // Once the results are written: until then it can be had again.
     keeper.end();
     Ok(end)
+}
+
+/// Refuses a target of which nothing could be measured.
+fn large_enough(typed: &str, bytes: u64) -> Result<(), String> {
+    match bytes < LEAST_BYTES {
+        true => Err(format!(
+            "{typed} is too small with {}: a target has to have {} MiB for anything to be measured",
+            size(bytes),
+            LEAST_BYTES >> 20
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Which detectors are run: those that were named, or those that the budget is enough for.
@@ -165,9 +183,12 @@ fn stored_diagnosis(path: &Path) -> Result<Diagnosis, String> {
 
 fn tell(args: &DiagnoseArgs, diagnosis: &Diagnosis, outputs: &Outputs) -> Result<End, Failure> {
     let text = serde_json::to_string(diagnosis).map_err(anyhow::Error::from)?;
-    outputs.write(diagnosis, &text)?;
+    let written = outputs.write(diagnosis, &text);
     let shown = if args.json { text } else { table(diagnosis) };
-    print::done(writeln!(stdout().lock(), "{shown}"))?;
+    // What was measured is shown even where it cannot be written: of a real drive there may be no second chance.
+    let printed = print::done(writeln!(stdout().lock(), "{shown}"));
+    written?;
+    printed?;
     if let Some(page) = outputs.page() {
         say(&format!("page: {}", page.display()));
     }

@@ -68,16 +68,21 @@ impl Outputs {
         self.folder.iter().for_each(ResultsFolder::undo);
     }
 
-    /// Writes all; `text` is the diagnosis as JSON.
+    /// Writes all that can be written; `text` is the diagnosis as JSON.
+    ///
+    /// # Errors
+    /// The first file that cannot be written.
     pub(super) fn write(&self, diagnosis: &Diagnosis, text: &str) -> anyhow::Result<()> {
-        for Output { path, is_page } in &self.files {
+        let write = |Output { path, is_page }: &Output| {
             let written = match is_page {
                 true => write_atomically(path, diagnosis_page(diagnosis).as_bytes()),
                 false => write_atomically(path, text.as_bytes()),
             };
-            written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))?;
-        }
-        Ok(())
+            written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
+        };
+        // Where there is no room for a page, there may be for the samples.
+        let written: Vec<_> = self.files.iter().map(write).collect();
+        written.into_iter().collect()
     }
 
     /// The folder, if it is one.

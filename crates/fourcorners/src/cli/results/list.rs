@@ -8,7 +8,7 @@ use fourcorners_results::store::{Filter, Store, StoreError, Summary, inert};
 use serde::Serialize;
 
 use super::args::ListArgs;
-use super::failure;
+use super::{failure, known_method};
 use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::{columns, say};
 
@@ -47,6 +47,7 @@ pub(super) fn run(path: &Path, args: &ListArgs) -> Result<End, Failure> {
     };
     let (total, found) = match &store {
         Some(store) => {
+            known_method(store, &filter)?;
             let found = store.list(&filter).map_err(failure)?;
             // Only where the limit left some out is there anything to be counted.
             let is_cut = filter.limit.is_some_and(|limit| found.len() as u64 >= limit);

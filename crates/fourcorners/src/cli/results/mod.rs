@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fourcorners_lab::review::Method;
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::{Document, to_json};
 use fourcorners_report as report;
@@ -60,7 +61,8 @@ pub(super) fn failure(error: StoreError) -> Failure {
         | StoreError::Ambiguous { .. }
         | StoreError::Refused { .. }
         | StoreError::Unreadable { .. }
-        | StoreError::NoDocument { .. } => Failure::Usage(error.to_string()),
+        | StoreError::NoDocument { .. }
+        | StoreError::NoTime { .. } => Failure::Usage(error.to_string()),
         // So that a reader that closed the pipe is known as one.
         StoreError::Export(error) => Failure::Failed(error.into()),
         other => Failure::Failed(other.into()),
@@ -98,6 +100,7 @@ fn export(path: &Path, args: &ExportArgs) -> Result<End, Failure> {
         may.map_err(Failure::Usage)?;
     }
     let store = read(path)?;
+    known_method(&store, &filter)?;
     let ids: Vec<String> = match args.ids.is_empty() {
         true => store.list(&filter).map(|found| found.into_iter().map(|it| it.id).collect()),
         false => args.ids.iter().map(|id| store.resolve(id)).collect(),
@@ -228,15 +231,46 @@ fn check(path: &Path, args: &CheckArgs) -> Result<End, Failure> {
             "damage": checked.damage,
         })
         .to_string(),
-        false => format!(
-            "{}: {}, {} of damage",
-            path.display(),
-            counted(checked.whole, "whole record"),
-            counted(checked.damage.len() as u64, "kind")
-        ),
+        false => {
+            let whole = match checked.whole {
+                1 => "1 record is whole".into(),
+                number => format!("{} are whole", counted(number, "record")),
+            };
+            let damage = match checked.damage.len() {
+                0 => "no damage".into(),
+                number => format!("damage in {}", counted(number as u64, "place")),
+            };
+            format!("{}: {whole}; {damage}", path.display())
+        }
     };
     writeln!(stdout().lock(), "{text}")?;
     Ok(if checked.damage.is_empty() { End::Done } else { End::Incomplete })
+}
+
+/// Refuses a method that is none, and of which there are no results: a plan file, or an earlier version, may have its own.
+fn known_method(store: &Store, filter: &Filter) -> Result<(), Failure> {
+    let Some(method) = filter.method.as_deref() else { return Ok(()) };
+    if names().any(|name| name == method) {
+        return Ok(());
+    }
+    let kept = store.methods().map_err(failure)?;
+    if kept.iter().any(|it| it == method) {
+        return Ok(());
+    }
+    let mut all: Vec<&str> = names().collect();
+    for method in &kept {
+        if !all.contains(&method.as_str()) {
+            all.push(method);
+        }
+    }
+    Err(Failure::Usage(format!(
+        "--method {method}: there is no such method, and no result of one; there are: {}",
+        all.join(", ")
+    )))
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    Method::ALL.iter().map(|method| method.name())
 }
 
 impl Chosen {
@@ -245,13 +279,24 @@ impl Chosen {
         let named = |name, why: DateError| format!("{name} {why}");
         let since = self.since.as_deref().map(dates::since).transpose();
         let until = self.until.as_deref().map(dates::until).transpose();
+        let since = since.map_err(|why| named("--since", why))?;
+        let until = until.map_err(|why| named("--until", why))?;
+        if let (Some(first), Some(end)) = (since, until)
+            && first >= end
+        {
+            let typed = |time: &Option<String>| time.clone().unwrap_or_default();
+            let (since, until) = (typed(&self.since), typed(&self.until));
+            return Err(format!(
+                "--since {since} --until {until}: there is no time between them; --since is the earlier one"
+            ));
+        }
         Ok(Filter {
             drive: self.drive.clone(),
             name: None,
             method: self.method.clone(),
             firmware: self.firmware.clone(),
-            since: since.map_err(|why| named("--since", why))?,
-            until: until.map_err(|why| named("--until", why))?,
+            since,
+            until,
             clock: self.clock.map(Into::into),
             limit: self.limit,
         })

@@ -10,15 +10,22 @@ use crate::cli::address::address;
 use crate::cli::args::{KeepArgs, PastedArgs, TargetArgs, WhichReferences, most_ios};
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  fourcorners review crucial-m4-256gb
+  fourcorners review crucial-m4-256gb intel-x25-m-g2-160gb --quick
+  fourcorners review crucial-m4-256gb --methods four-corners,toms --repeat 5
+  fourcorners review ./scratch.img --size 16G --dry-run
+  sudo fourcorners review /dev/sdX --destroy /dev/sdX -o results
+  sudo fourcorners review /dev/sdX --destroy /dev/sdX --resume results")]
 pub(in crate::cli) struct ReviewArgs {
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
     /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK), as a name or a file (./nas.toml)
     #[arg(required = true, value_name = "TARGET")]
     pub(in crate::cli) targets: Vec<String>,
 
-    /// Methods separated by commas, plan files (./mine.toml, see docs/PLANS.md), or all;
-    /// --dry-run shows what they do
-    /// [default: all except those that take days; with --quick: four-corners]
+    /// Methods separated by commas (`fourcorners methods` lists them), plan files (./mine.toml, see docs/PLANS.md),
+    /// or all; --dry-run shows the phases
+    /// [default: all except snia and quick; with --quick: four-corners]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(in crate::cli) methods: Vec<String>,
 
@@ -89,7 +96,8 @@ pub(in crate::cli) struct ReviewArgs {
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(in crate::cli) progress: ProgressAs,
 
-    /// Tell monitoring systems how far it is, at http://ADDR/metrics of this machine (OpenMetrics; port 0: any that is free)
+    /// Address or port to tell monitoring systems at how far the review is, under /metrics (OpenMetrics;
+    /// 9642 is 127.0.0.1:9642, port 0 any that is free)
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(in crate::cli) metrics: Option<SocketAddr>,
 

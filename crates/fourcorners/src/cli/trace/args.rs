@@ -203,8 +203,9 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = DEPTH, allow_negative_numbers = true)]
     pub(super) depth: u32,
 
-    /// State of the drive before the replay: empty, full, both, one after the other, or twice: empty, and again
-    /// as the first replay left it [default: both; with all: empty]
+    /// State of the drive before the replay: empty, full, both (one after the other), twice (empty, and again as the
+    /// first replay left it), or as-found (prepare nothing; a real drive that is only read needs no --destroy)
+    /// [default: both; with all: empty]
     #[arg(long = "drive-state", value_name = "STATE")]
     pub(super) drive_state: Option<String>,
 

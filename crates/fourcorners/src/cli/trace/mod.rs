@@ -65,9 +65,12 @@ fn cannot_open(error: TraceError) -> Failure {
 
 /// Says how many records of a trace were left out, if any were.
 fn tell_skipped(skipped: u64) {
-    if skipped > 0 {
-        say(&format!("fourcorners: {skipped} records could not be read and were left out"));
-    }
+    let records = match skipped {
+        0 => return,
+        1 => "1 record could not be read and was left out".into(),
+        _ => format!("{skipped} records could not be read and were left out"),
+    };
+    say(&format!("fourcorners: {records}"));
 }
 
 /// How a trace is to be read.
