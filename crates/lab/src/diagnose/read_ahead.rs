@@ -9,7 +9,7 @@ use fourcorners_record::diagnosis::{Finding, Series};
 
 use super::probe::{Probe, Stopped};
 use super::region::{Region, UNIT};
-use super::statistics::{median, quantile};
+use super::statistics::{deviation, median, quantile};
 
 const KEY: &str = "read_ahead";
 /// Times that it is tried each way.
@@ -19,7 +19,7 @@ const PAUSE: Nanos = Nanos(5_000_000);
 /// The middle one of the third reads in order is faster by this share, or there is no read-ahead.
 const GAIN: f64 = 0.1;
 /// And what it spares is less than any flash takes to be read, microseconds: behind a door that takes longer than the drive a
-/// share is little.
+/// share is little. Times that differ among themselves by so much that it would not be seen tell nothing.
 const LEAST_SPARED_US: f64 = 10.0;
 /// Those that are faster than all but this share of the ones backwards were fetched ahead: of all there must be so many of
 /// them, and without read-ahead there are no more than that. Pages that are faster than others may move the middle.
@@ -73,16 +73,24 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let reason = format!(
         "the third of three reads takes {ahead:.0} us in order and {behind:.0} us backwards"
     );
+    let as_fast = gain.abs() < GAIN && (behind - ahead).abs() < LEAST_SPARED_US && hits <= FEW;
+    let by_chance = by_chance_us(&in_order).hypot(by_chance_us(&backwards));
     match gain {
         _ if gain >= GAIN && hits >= MOST => vec![Finding::class(KEY, "yes", reason)],
-        _ if gain.abs() < GAIN && (behind - ahead).abs() < LEAST_SPARED_US && hits <= FEW => {
-            vec![Finding::class(KEY, "no", reason)]
-        }
+        _ if as_fast && by_chance < LEAST_SPARED_US => vec![Finding::class(KEY, "no", reason)],
+        _ if as_fast => undetermined(format!(
+            "{reason}, and so many as differ so much among themselves may differ by {by_chance:.0} us by chance"
+        )),
         _ => undetermined(format!(
             "{reason}, {:.0} % of them faster: too little to tell",
             100.0 * hits
         )),
     }
+}
+
+/// By how much the median of such times may be off, nineteen times of twenty and were they normal, microseconds.
+fn by_chance_us(times: &[f64]) -> f64 {
+    2.0 * (std::f64::consts::PI / 2.0 / times.len() as f64).sqrt() * deviation(times)
 }
 
 #[cfg(test)]
@@ -106,9 +114,17 @@ mod tests {
         let half: Vec<f64> = (0..41).map(|read| if read % 2 == 0 { 50.0 } else { 100.0 }).collect();
         assert_eq!(said(&half, &[100.0; 40]), None);
         // Behind a door of 300 us to 690 a fetched page spares 36 of them, a small share and not nothing.
-        let door = |us: f64| (0..40).map(|read| us + f64::from(read) * 10.0).collect::<Vec<f64>>();
-        assert_eq!(said(&door(300.0), &door(336.0)), None);
-        assert_eq!(said(&door(300.0), &door(300.0)), Some("no".into()));
+        let door = |us: f64, each: f64| {
+            (0..40).map(|read| us + f64::from(read) * each).collect::<Vec<f64>>()
+        };
+        assert_eq!(said(&door(300.0, 10.0), &door(336.0, 10.0)), None);
+        // And by chance it spares nothing, which so few that differ so much cannot tell from those.
+        assert_eq!(said(&door(300.0, 10.0), &door(300.0, 10.0)), None);
+        assert_eq!(said(&door(300.0, 0.5), &door(300.0, 0.5)), Some("no".into()));
+        // Pages of two kinds differ among themselves, and are enough to see that none was fetched.
+        let kinds: Vec<f64> =
+            (0..400).map(|read| if read % 2 == 0 { 50.0 } else { 68.0 }).collect();
+        assert_eq!(said(&kinds, &kinds), Some("no".into()));
         assert_eq!(said(&[], &[]), None);
         assert_eq!(said(&[50.0], &[100.0]), None);
     }
