@@ -86,7 +86,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// The same, of which all that is measured is written once before.
+    /// The same target, if its plan writes what it measures once before: then its holes do not count.
     pub fn laid_out(mut self) -> Ready {
         if std::mem::take(&mut self.has_holes) {
             self.target.in_memory = None;
@@ -422,13 +422,14 @@ fn real_drive(
     opened: Opened,
     (setup, modes): (Setup, Modes),
 ) -> Result<Ready, DeviceError> {
-    let in_memory = opened.in_memory.as_ref().map(ToString::to_string);
+    let found = opened.in_memory(target);
+    let has_holes = matches!(found, Some(InMemory::Holes { .. }));
+    let in_memory = found.map(|found| found.to_string());
     let info = TargetInfo { in_memory, ..real_info(target, Some(opened.direct)) };
     let mut uring = Uring::with_modes(opened.file, target.geometry, setup, modes)
         .map_err(|error| DeviceError::Ring { name: info.name.clone(), error })?;
     uring.hold(opened.lease);
     let host = Host { overhead_ns_per_io: overhead::ns_per_io(), ..host::describe() };
-    let has_holes = matches!(opened.in_memory, Some(InMemory::Holes { .. }));
     Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host), has_holes })
 }
 

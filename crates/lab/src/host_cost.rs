@@ -36,7 +36,7 @@ impl HostCost {
     pub fn measure(path: &Path, observer: &mut impl Observer) -> Result<HostCost, String> {
         let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
         let opened = guard::open_for_reading(&found).map_err(|refusal| refusal.to_string())?;
-        if let Some(found) = &opened.in_memory {
+        if let Some(found) = opened.in_memory(&found) {
             return Err(format!(
                 "{}: {found}; memory costs another time than a drive: give a device, or a file that was written, on a \
                  file system with direct I/O",

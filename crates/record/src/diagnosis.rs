@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "fourcorners.diagnose/1";
 /// Why nothing is measured of a target that has no room for the region that detectors read and write.
 pub const TOO_SMALL: &str = "the target is smaller than 640 MiB";
 
-/// Bytes of the smallest target of which anything is measured: a fortieth of it is a region that has enough pages.
+/// Size of the smallest target that is measured, bytes: a region is a fortieth of it, and needs enough pages.
 pub const LEAST_BYTES: u64 = 640 << 20;
 
 /// All that was found of a target.

@@ -44,7 +44,7 @@ fn equal_drives_have_no_winner_and_different_ones_do() {
     assert!(!text.contains("Nothing here"), "{text}");
     let text = flat(vec![drive("Alpha", 1.0), drive("Beta", 1.2), drive("Gamma", 1.2)]);
     assert!(text.contains("To avoid: Alpha, last in 5 of 5 measures (random read 66.3"), "{text}");
-    // What was not measured of it is no measure in which it is not last.
+    // A measure that it lacks does not count.
     let mut lacking = drive("Alpha", 1.0);
     lacking.figures.shift_remove("random_write_4k_qd3_incompressible_used");
     let text = flat(vec![lacking, drive("Beta", 1.2), drive("Gamma", 1.2)]);

@@ -93,7 +93,8 @@ impl FromStr for FaultSpec {
 }
 
 impl FaultSpec {
-    /// Why no read or write of a drive of so many bytes can be struck: its range begins beyond them. Flushes have no place.
+    /// Says that its range begins beyond a drive of this size, so that it strikes no read or write; `None` if it does not, and of
+    /// faults of flushes, which have no range.
     pub fn beyond(&self, drive_bytes: u64) -> Option<String> {
         let range = self.range.as_ref().filter(|range| range.start >= drive_bytes)?;
         if self.kind == Kind::EioFlush {

@@ -9,7 +9,7 @@
 //! - [`mechanics`]: the spindle's angle as a function of the time, the seek curve;
 //! - [`schedule`]: which transfer is next;
 //! - [`write_cache`], [`read_ahead`]: the two uses of the buffer;
-//! - [`stream`]: reads in order, of which several are in flight.
+//! - [`stream`]: sequential reads, several in flight.
 //!
 //! Rotation is a function of absolute time, so nothing about it is averaged. Seek time is
 //! `t + r sqrt(x) + l x` through track-to-track, average and full stroke (Lee and Katz 1993). NCQ takes

@@ -1,4 +1,4 @@
-//! Streams: reads that lie one behind the other, of which several are in flight.
+//! Streams: sequential reads, several in flight.
 //!
 //! The first of a run goes first, and the head reads on to the next. What passes under it goes into the buffer, and commands that
 //! wait are answered from there: one may come, or cross the link, when the head is over its first sector already, and would lose a

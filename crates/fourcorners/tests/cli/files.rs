@@ -76,7 +76,7 @@ fn a_size_that_is_no_multiple_of_anything_is_that_of_the_same_file_later() {
 }
 
 /// A file system in memory of `size`.
-fn small_disk(size: &str) -> Result<(tempfile::TempDir, Undo), String> {
+pub(crate) fn small_disk(size: &str) -> Result<(tempfile::TempDir, Undo), String> {
     if !is_root() {
         return Err("mounting needs root".into());
     }
@@ -146,6 +146,24 @@ fn reads_of_what_was_never_written_are_said_to_touch_no_drive() {
     }
     assert!(of_holes.contains("33.6 MB of its 33.6 MB were holes"), "{of_holes}");
     assert!(!told("./written").contains("holes"));
+    let doctor = |target: &str| run(dir.path(), &["doctor", target, "--json"]).stdout;
+    assert!(doctor("./holes").contains("were holes"), "{}", doctor("./holes"));
+    assert!(doctor("./written").contains("past the page cache"), "{}", doctor("./written"));
+    // A record says so of a file that is only read; one that may be written is written once before it is measured.
+    let notes = |more: &[&str]| {
+        let args = [&["quick", "./holes", "--no-db", "--json"], more].concat();
+        let mut card = start(dir.path(), &args);
+        card.wait_until_it_listens();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        card.signal(Signal::INT);
+        let ran = card.finish();
+        let card: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a card");
+        card["notes"].to_string()
+    };
+    let only_read = notes(&[]);
+    assert!(only_read.contains("Memory was measured") && only_read.contains("were holes"));
+    assert!(!notes(&["--destroy", "./holes"]).contains("Memory was measured"));
+    holes.set_len(0).and_then(|()| holes.set_len(32 << 20)).expect("it has holes again");
     // Named, and not laid out, because it is there.
     let ran = run(dir.path(), &["run", "job.fio", "./holes", "--destroy", "./holes"]);
     assert!(ran.stderr.contains("were holes"), "{ran:?}");

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, folder, refused, run};
+use crate::files::small_disk;
 use crate::media::{Undo, is_root, run as tool};
 
 /// Each command line is refused, and the line says what stands beside it.
@@ -283,21 +284,15 @@ fn a_read_only_place_for_results() {
 
 #[test]
 fn a_full_place_for_results_is_named() {
-    if !is_root() {
-        return skipped("root", "mounting needs root");
-    }
+    let (disk, _mounted) = match small_disk("64k") {
+        Ok(disk) => disk,
+        Err(reason) => return skipped("mount", reason),
+    };
     let dir = folder();
-    let at = dir.path().join("full");
-    fs::create_dir(&at).expect("it can be made");
-    let at = at.to_str().expect("temporary paths are text");
-    if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=64k", "none", at]) {
-        return skipped("mount", error);
-    }
-    let _mounted = Undo::with(&["umount", at]);
-    let out = format!("{at}/out");
+    let out = disk.path().join("out").display().to_string();
     fs::create_dir(&out).expect("it can be made");
     // Until nothing fits any more.
-    let _ = fs::write(format!("{at}/fill"), vec![1; 1 << 20]);
+    let _ = fs::write(disk.path().join("fill"), vec![1; 1 << 20]);
     let ran = run(dir.path(), &["review", M4, "--quick", "--no-db", "--out", &out]);
     let named = ran.stderr.contains(&format!("cannot write into {out}: No space left"));
     assert!(ran.code == Some(1) && named, "{ran:?}");

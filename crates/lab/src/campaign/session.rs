@@ -118,7 +118,7 @@ impl Session {
     pub(super) fn open(&self) -> Result<Ready, DeviceError> {
         let mut ready = self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))?;
         ready.drive.begin_run(self.run());
-        // The plans of a file that may be written begin with that.
+        // Plans begin by writing what they measure of a file, where they may.
         Ok(if matches!(self.target, DeviceUnderTest::Real(..)) { ready.laid_out() } else { ready })
     }
 

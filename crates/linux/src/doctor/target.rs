@@ -51,7 +51,7 @@ fn reads(target: &RealTarget) -> Finding {
             return Finding::prevents(what, refusal.to_string(), "it cannot be measured");
         }
     };
-    let in_memory = opened.in_memory;
+    let in_memory = opened.in_memory(target);
     let mut ring = match Uring::new(opened.file, target.geometry, SETUP) {
         Ok(ring) => ring,
         Err(error) => {

@@ -1,5 +1,4 @@
-//! What answers in place of a drive: memory, or nothing at all, where that can be told. What device mapper or MD make of such is not
-//! looked into.
+//! What answers in place of a drive: memory, or nothing at all, where that can be told. Devices below device mapper or MD are not looked at.
 
 use std::fmt;
 use std::fs::File;
@@ -9,7 +8,7 @@ use fourcorners_machine::file_system;
 use super::system::{System, Thing, attribute, name_of};
 use super::target::Kind;
 
-/// Why I/Os of a target are not all answered by a drive. Shown, it is a clause to which "so memory is measured" is said.
+/// Why a drive does not answer all I/Os of a target. It is shown as a clause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum InMemory {
     /// The file system keeps its files in memory.
@@ -22,11 +21,11 @@ pub enum InMemory {
     Loop,
     /// A disk that the kernel keeps in memory: its name.
     Disk(String),
-    /// So many bytes of a file, of so many, were never written: their reads touch no drive.
+    /// A part of a file was never written, and reads of it touch no drive.
     Holes {
-        /// Those on no drive.
+        /// Bytes of that part.
         bytes: u64,
-        /// All of the file.
+        /// Bytes of the whole file.
         of: u64,
     },
 }
@@ -53,7 +52,7 @@ impl fmt::Display for InMemory {
     }
 }
 
-/// Holes of less than one part in so many are nothing that is measured.
+/// Holes count from one part in so many of the file.
 const LEAST_HOLES: u64 = 100;
 
 /// What is known to answer in place of a drive; `None`: nothing that can be asked.
@@ -96,7 +95,6 @@ pub(super) fn behind(
 /// Bytes of a file that are holes (lseek(2), `SEEK_HOLE`); `None` where the file system does not tell.
 fn holes(file: &File, length: u64) -> Option<u64> {
     use rustix::fs::{SeekFrom, seek};
-    let at = seek(file, SeekFrom::Current(0)).ok()?;
     let (mut here, mut holes) = (0, 0);
     while here < length {
         let hole = seek(file, SeekFrom::Hole(here)).ok()?;
@@ -108,7 +106,6 @@ fn holes(file: &File, length: u64) -> Option<u64> {
         holes += data - hole;
         here = data.max(hole + 1);
     }
-    seek(file, SeekFrom::Start(at)).ok()?;
     Some(holes)
 }
 

@@ -25,9 +25,14 @@ pub struct Opened {
     /// Whether I/O bypasses the page cache. False only where the file system has no direct I/O;
     /// then memory is measured, which a report has to say.
     pub direct: bool,
-    /// What is known to answer in place of a drive, which a report has to say. Whoever writes a file once before it is
-    /// measured has filled its holes.
-    pub in_memory: Option<InMemory>,
+}
+
+impl Opened {
+    /// What is known to answer in place of a drive now, which a report has to say. A file that is written once before it is
+    /// measured has no holes any more.
+    pub fn in_memory(&self, target: &RealTarget) -> Option<InMemory> {
+        in_memory::behind(&System::real(), (target.kind, target.thing), &self.file, self.direct)
+    }
 }
 
 /// The right to write a target: the lock on the file below a loop device, and the mark of a scratch file,
@@ -101,11 +106,7 @@ fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
         true => handle.claim(flags),
         false => handle.reopen(flags),
     });
-    let opened = |file: File, direct| {
-        let system = System::real();
-        let in_memory = in_memory::behind(&system, (target.kind, target.thing), &file, direct);
-        Opened { file, lease: Lease::default(), direct, in_memory }
-    };
+    let opened = |file, direct| Opened { file, lease: Lease::default(), direct };
     match file {
         Ok(file) => Ok(opened(file, true)),
         // open(2): the file system does not support O_DIRECT.

@@ -26,7 +26,7 @@ pub use conclusion::{ConclusionCell, ConclusionRow};
 pub use course::{CourseCell, CourseRow};
 pub use curve::{Against, CurveCell, CurveRow};
 pub use measure::Measure;
-pub use sides::{Side, distinct, shared, sides};
+pub use sides::{Side, distinct, shared, short_id, sides};
 pub use stats::{CONFIDENCE, NO_MATTER};
 
 /// The name and version of [`Comparison`] as a JSON document.

@@ -4,8 +4,10 @@ use fourcorners_record::{Record, TargetInfo};
 
 use super::About;
 
-/// Digits of an id that a result is named by, as in lists of the database.
-const ID_DIGITS: usize = 7;
+/// The first seven digits of an id, which a result is named by, as in lists of the database.
+pub fn short_id(id: &str) -> &str {
+    id.get(..7).unwrap_or(id)
+}
 
 /// One side of a comparison: results of one drive, set up one way, on one clock.
 #[derive(Clone, PartialEq, Debug)]
@@ -143,7 +145,7 @@ fn name_by_results(sides: &mut [Side]) {
         };
         let records = &sides[place].records;
         let what = match (records.iter().find(|it| !is_elsewhere(it)), records.len()) {
-            (Some(own), _) => own.id.chars().take(ID_DIGITS).collect(),
+            (Some(own), _) => short_id(&own.id).to_string(),
             (None, 1) => "1 result".to_string(),
             (None, number) => format!("{number} results"),
         };

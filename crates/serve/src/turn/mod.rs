@@ -261,10 +261,7 @@ impl<T: Target> Turn<T> {
         if self.on_drive.is_none() {
             let data = std::mem::take(&mut request.data);
             if self.settings.logs_data {
-                // What stays instead of a TRIM has no entry; what stays instead of a write has been put in its place.
-                let entry = logged(&request, data);
-                let trims = matches!(entry, Some(Logged::Discard { .. }));
-                self.logged.extend(entry.filter(|_| !(keeps && trims)));
+                self.logged.extend(logged(&request, data, keeps));
                 self.logged.extend(parts.flush_behind().then_some(Logged::Flush));
             }
         }

@@ -78,11 +78,12 @@ impl Job {
     }
 }
 
-/// What a log of data has of a request.
-pub(super) fn logged(request: &Request, data: Vec<u8>) -> Option<Logged> {
+/// What a log of data has of a request; nothing of one that was to make zeroes, where what was there is kept.
+pub(super) fn logged(request: &Request, data: Vec<u8>, keeps: bool) -> Option<Logged> {
     let (offset, length) = (request.offset, request.length);
     match request.command {
         Command::Write { fua } => Some(Logged::Write { offset, fua, data }),
+        Command::Trim { .. } | Command::WriteZeroes { .. } if keeps => None,
         Command::Trim { .. } | Command::WriteZeroes { .. } => {
             Some(Logged::Discard { offset, length })
         }

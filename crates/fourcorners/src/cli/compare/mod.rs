@@ -11,7 +11,9 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use fourcorners_machine::save;
 use fourcorners_report as report;
-use fourcorners_results::compare::{Comparison, Side, distinct, document, only, shared, sides};
+use fourcorners_results::compare::{
+    Comparison, Side, distinct, document, only, shared, short_id, sides,
+};
 use fourcorners_words::counted;
 
 use super::args::PastedArgs;
@@ -99,7 +101,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
         say(&format!("left out: {} has no results of {}", left_out.label, methods.join(", ")));
     }
     for ([one, other], ids) in shared(&sides) {
-        let ids: Vec<&str> = ids.iter().map(|id| id.get(..7).unwrap_or(id)).collect();
+        let ids: Vec<&str> = ids.iter().map(|id| short_id(id)).collect();
         say(&format!(
             "{} and {} have {} in common, which there is compared with itself: {}",
             sides[one].label,

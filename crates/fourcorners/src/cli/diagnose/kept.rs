@@ -105,7 +105,7 @@ impl Keeper {
         }
     }
 
-    /// Says how the results are written again, which could not be written now: what is kept has them.
+    /// Says which command writes the results once there is room: the folder of `--out` has them.
     pub(super) fn unwritten(&self) {
         if let Some((_, results)) = self.folder.as_ref().filter(|_| !self.failed) {
             say(&continued::command(results, &["--out"]));

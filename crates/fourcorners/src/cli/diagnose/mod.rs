@@ -93,7 +93,7 @@ fn diagnosed(args: &DiagnoseArgs) -> Result<End, Failure> {
     Ok(end)
 }
 
-/// Refuses a target of which nothing could be measured.
+/// Refuses a target that is too small for any detector.
 fn large_enough(typed: &str, bytes: u64) -> Result<(), String> {
     match bytes < LEAST_BYTES {
         true => Err(format!(

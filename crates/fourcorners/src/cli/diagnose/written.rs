@@ -80,7 +80,7 @@ impl Outputs {
             };
             written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
         };
-        // Where there is no room for a page, there may be for the samples.
+        // A disk that is too full for the page may still have room for the samples.
         let written: Vec<_> = self.files.iter().map(write).collect();
         written.into_iter().collect()
     }

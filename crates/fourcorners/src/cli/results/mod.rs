@@ -247,7 +247,7 @@ fn check(path: &Path, args: &CheckArgs) -> Result<End, Failure> {
     Ok(if checked.damage.is_empty() { End::Done } else { End::Incomplete })
 }
 
-/// Refuses a method that is none, and of which there are no results: a plan file, or an earlier version, may have its own.
+/// Refuses the name of no method, unless there are results under it: plan files and earlier versions have names of their own.
 fn known_method(store: &Store, filter: &Filter) -> Result<(), Failure> {
     let Some(method) = filter.method.as_deref() else { return Ok(()) };
     if names().any(|name| name == method) {
