@@ -505,6 +505,10 @@ impl<T: Target> Target for Array<T> {
         }
     }
 
+    fn catch_up(&mut self) {
+        member::catch_up(&mut self.members);
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         member::energy_j(&self.members, at)
     }

@@ -119,6 +119,13 @@ pub(crate) fn due<T: Target>(members: &mut [Member<T>]) -> Option<Nanos> {
     members.iter_mut().filter_map(|member| member.drive.due()).min()
 }
 
+/// Each does what it does by itself.
+pub(crate) fn catch_up<T: Target>(members: &mut [Member<T>]) {
+    for member in members {
+        member.drive.catch_up();
+    }
+}
+
 /// What all drives used, joules; `None` if one of them does not tell.
 pub(crate) fn energy_j<T: Target>(members: &[Member<T>], at: Nanos) -> Option<f64> {
     members.iter().map(|member| member.drive.energy_j(at)).sum()

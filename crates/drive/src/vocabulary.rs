@@ -263,6 +263,10 @@ pub trait Target {
         None
     }
 
+    /// Does what the drive does by itself until [`Target::now`], as the next submit would; for who asks
+    /// after a pause what it has used. Does not move the clock.
+    fn catch_up(&mut self) {}
+
     /// Joules the drive has used until `at`, which is not before the last submit nor after
     /// [`Target::now`]; `None` when it cannot tell. Only differences of two readings mean anything.
     fn energy_j(&self, _at: Nanos) -> Option<f64> {

@@ -22,6 +22,7 @@ trait Behind {
     fn submit(&mut self, tag: Tag, io: Io);
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault>;
     fn due(&mut self) -> Option<Nanos>;
+    fn catch_up(&mut self);
     fn energy_j(&self, at: Nanos) -> Option<f64>;
 }
 
@@ -48,6 +49,10 @@ impl<T: Target> Behind for T {
 
     fn due(&mut self) -> Option<Nanos> {
         Target::due(self)
+    }
+
+    fn catch_up(&mut self) {
+        Target::catch_up(self);
     }
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {
@@ -80,6 +85,10 @@ impl<const WALL: bool> Target for AnyTarget<'_, WALL> {
 
     fn due(&mut self) -> Option<Nanos> {
         self.0.due()
+    }
+
+    fn catch_up(&mut self) {
+        self.0.catch_up();
     }
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {

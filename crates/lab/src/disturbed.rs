@@ -87,7 +87,13 @@ impl Disturbed {
         let seconds = (self.drive.now() - began).as_secs().max(1e-9);
         let cpu_wait_share = (self.waited - waited).as_secs() / seconds;
         let load = 1.0 + self.of.seen;
-        Noise { cpu_wait_share, cpu_steal_share: 0.0, load, other_io_share: None }
+        Noise {
+            cpu_wait_share,
+            cpu_steal_share: 0.0,
+            load,
+            other_io_share: None,
+            stopped_share: 0.0,
+        }
     }
 
     fn new_second(&mut self, now: Nanos) {
@@ -180,6 +186,10 @@ impl Target for Disturbed {
             Some(Err(fault)) => Some(fault.at),
             None => self.drive.due(),
         }
+    }
+
+    fn catch_up(&mut self) {
+        self.drive.catch_up();
     }
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {

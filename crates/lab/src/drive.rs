@@ -23,8 +23,10 @@ use crate::members::{MembersSnapshot, flash_wear};
 use crate::virtual_drive::Virtual;
 
 mod begin;
+mod idle;
 mod purge;
 
+pub use idle::IdlePower;
 pub use purge::Purge;
 pub(crate) use purge::{LOADED, NO_FLASH, NOT_PURGED, PURGE};
 
@@ -276,25 +278,6 @@ impl Drive {
             View::Hdd(hdd) => trim(hdd, range),
             View::Model(mut model) => trim(&mut model, range),
             View::Real(uring) => trim(uring, range),
-        }
-    }
-
-    /// Leaves a virtual drive alone for a time; its mean power then, watts, if that is known. A real
-    /// one is left alone by whoever waits.
-    pub fn idle(&mut self, time: Nanos) -> Option<f64> {
-        fn idle<T: Target>(target: &mut T, time: Nanos) -> Option<f64> {
-            let begin = target.now();
-            let end = begin + time;
-            let before = target.energy_j(begin);
-            // Nothing is in flight, so nothing comes and the clock goes on.
-            while target.now() < end && target.reap(end).ok()?.is_some() {}
-            Some((target.energy_j(end)? - before?) / time.as_secs())
-        }
-        match self.view() {
-            View::Ssd(ssd) => idle(ssd, time),
-            View::Hdd(hdd) => idle(hdd, time),
-            View::Model(mut model) => idle(&mut model, time),
-            View::Real(_) => None,
         }
     }
 

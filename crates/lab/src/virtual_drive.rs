@@ -73,6 +73,13 @@ impl Target for Virtual {
         }
     }
 
+    fn catch_up(&mut self) {
+        match self {
+            Virtual::Ssd(ssd) => ssd.catch_up(),
+            Virtual::Hdd(hdd) => hdd.catch_up(),
+        }
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         match self {
             Virtual::Ssd(ssd) => ssd.energy_j(at),

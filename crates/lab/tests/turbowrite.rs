@@ -3,6 +3,9 @@
 
 use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Io, Lba, Nanos, Ssd, Tag, Target};
+use fourcorners_lab::drive::Drive;
+use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, Unobserved};
 
 const MB: u64 = 1_000_000;
 const BLOCK_SECTORS: u32 = 256;
@@ -72,4 +75,42 @@ fn without_the_buffer_an_840_evo_is_as_slow_from_the_start() {
             idle(&mut drive, 60);
         }
     }
+}
+
+#[test]
+fn what_is_folded_while_a_drive_is_idle_is_not_drawn_by_the_next_read() {
+    let drawn = |set: &[&str]| {
+        let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
+        let profile =
+            catalogue::built_in(SEEN[1].0, &set).unwrap_or_else(|error| panic!("{error}"));
+        let mut drive = Drive::from_profile(&profile);
+        let sequential = |read_percent| Job {
+            pattern: Pattern::Sequential,
+            read_percent,
+            block_bytes: BLOCK_SECTORS * 512,
+            queue_depth: 1,
+            span_start_bytes: 0,
+            span_bytes: 2_900 << 20,
+            data: Data::Incompressible,
+            until: Until::Bytes(2_900 << 20),
+            seed: 1,
+            fua: false,
+            flush: false,
+            jobs: 1,
+        };
+        let mut run = |read_percent| {
+            let measured = drive.run(&sequential(read_percent), &mut Unobserved).measured;
+            assert_eq!(measured.ended, JobEnd::Complete);
+            let idle = drive.idle(Nanos::from_secs(60)).expect("its power is known");
+            (measured.energy.expect("its power is known").joules, idle)
+        };
+        let ((_, idle), (first, _), (second, _)) = (run(0), run(100), run(100));
+        (idle.mean_w / idle.settled_w.expect("it was done"), first / second)
+    };
+    let (idle, read) = drawn(&[]);
+    assert!(idle > 1.5, "it draws {idle} of what it draws when nothing is left to fold");
+    assert!((read - 1.0).abs() < 0.01, "the first read draws {read} of what the second does");
+    let (idle, read) = drawn(&["slc_buffer.fixed_mib=0"]);
+    assert_eq!(idle, 1.0);
+    assert!((read - 1.0).abs() < 0.01, "{read}");
 }

@@ -1,27 +1,33 @@
 //! Other activity of the machine during a measurement.
 
 use std::fs;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use fourcorners_record::Noise;
 
 use crate::host;
 
 /// The machine's counters at the beginning of a measurement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct NoiseMeter {
     /// Nanoseconds that this thread has waited for a processor.
     waited_ns: u64,
     cpu: CpuTime,
+    pulse: Option<Pulse>,
 }
 
 impl NoiseMeter {
     /// Begins; `None` where the kernel does not tell.
     pub fn begin() -> Option<NoiseMeter> {
-        Some(NoiseMeter { waited_ns: waited_ns()?, cpu: CpuTime::now()? })
+        let (waited_ns, cpu) = (waited_ns()?, CpuTime::now()?);
+        Some(NoiseMeter { waited_ns, cpu, pulse: Pulse::begin() })
     }
 
     /// What there was since, in this thread's `seconds` of wall time.
     pub fn end(self, seconds: f64) -> Option<Noise> {
+        let stood_still = self.pulse.map_or(Duration::ZERO, Pulse::end);
         let (waited, cpu) = (waited_ns()?, CpuTime::now()?);
         let all = cpu.all.saturating_sub(self.cpu.all).max(1);
         Some(Noise {
@@ -29,7 +35,53 @@ impl NoiseMeter {
             cpu_steal_share: cpu.stolen.saturating_sub(self.cpu.stolen) as f64 / all as f64,
             load: host::load()?,
             other_io_share: None,
+            stopped_share: (stood_still.as_secs_f64() / seconds.max(1e-9)).min(1.0),
         })
+    }
+}
+
+/// A thread that wakes up again and again, and notices where it could not: that the program was stopped is in no counter of
+/// the kernel's.
+#[derive(Debug)]
+struct Pulse {
+    /// Whose end ends it.
+    lives: Sender<()>,
+    thread: JoinHandle<Duration>,
+}
+
+impl Pulse {
+    const EVERY: Duration = Duration::from_millis(100);
+    /// What a thread may be late by without having been stopped, the time aside that it waited for a processor.
+    const LATE: Duration = Duration::from_millis(100);
+
+    /// Begins; `None` where there is no thread to be had.
+    fn begin() -> Option<Pulse> {
+        let (lives, ends) = mpsc::channel::<()>();
+        let beat = move || {
+            let mut stood_still = Duration::ZERO;
+            loop {
+                let (slept, waited) = (Instant::now(), waited_ns());
+                let ended = ends.recv_timeout(Pulse::EVERY) != Err(RecvTimeoutError::Timeout);
+                let waited =
+                    waited_ns().zip(waited).map_or(0, |(now, then)| now.saturating_sub(then));
+                let meant = Pulse::EVERY + Duration::from_nanos(waited);
+                let late = slept.elapsed().saturating_sub(meant);
+                if late > Pulse::LATE {
+                    stood_still += late;
+                }
+                if ended {
+                    return stood_still;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("pulse".into()).spawn(beat).ok()?;
+        Some(Pulse { lives, thread })
+    }
+
+    /// How long the program stood still since it began.
+    fn end(self) -> Duration {
+        drop(self.lives);
+        self.thread.join().unwrap_or_default()
     }
 }
 
@@ -60,8 +112,6 @@ impl CpuTime {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
 
     #[test]
@@ -88,5 +138,51 @@ mod tests {
         });
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         assert!(mean > 0.3, "{shares:?}");
+    }
+
+    /// What a program that is stopped for a second in its middle says of itself, and one that is not.
+    #[test]
+    fn a_program_that_is_stopped_says_so_and_one_that_works_or_sleeps_does_not() {
+        const THE_PROGRAM: &str = "FOURCORNERS_NOISE_TEST";
+        if std::env::var_os(THE_PROGRAM).is_some() {
+            let (meter, began) = (NoiseMeter::begin().expect("it told before"), Instant::now());
+            while began.elapsed() < Duration::from_millis(2500) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let noise = meter.end(began.elapsed().as_secs_f64()).expect("it told before");
+            println!("stopped {}", noise.stopped_share * began.elapsed().as_secs_f64());
+            return;
+        }
+        if NoiseMeter::begin().is_none() {
+            return fourcorners_testing::skipped("schedstat", "this kernel has no schedstat");
+        }
+        let stopped_s = |stop: bool| -> f64 {
+            let this = "noise::tests::a_program_that_is_stopped_says_so_and_one_that_works_or_sleeps_does_not";
+            let program = std::process::Command::new(std::env::current_exe().expect("it runs"))
+                .args([this, "--exact", "--nocapture"])
+                .env(THE_PROGRAM, "1")
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .expect("it starts again");
+            std::thread::sleep(Duration::from_millis(700));
+            if stop {
+                let pid = program.id().to_string();
+                let signal = |name: &str| {
+                    let sent = std::process::Command::new("kill").args([name, &pid]).status();
+                    assert!(sent.expect("kill is there").success());
+                };
+                signal("-STOP");
+                std::thread::sleep(Duration::from_secs(1));
+                signal("-CONT");
+            }
+            let said = program.wait_with_output().expect("it ends").stdout;
+            let said = String::from_utf8(said).expect("it is text");
+            let (_, after) = said.split_once("stopped ").expect("it says so");
+            after.lines().next().and_then(|it| it.trim().parse().ok()).expect("a number")
+        };
+        let stopped = stopped_s(true);
+        assert!((0.7..1.5).contains(&stopped), "{stopped} s");
+        let not = stopped_s(false);
+        assert!(not < 0.3, "{not} s");
     }
 }

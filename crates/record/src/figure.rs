@@ -82,6 +82,14 @@ pub struct Noise {
     /// told (a file, a device behind the page cache).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_io_share: Option<f64>,
+    /// Share of the time for which the program as a whole stood still: it was stopped, or its machine was.
+    #[serde(default, skip_serializing_if = "is_none_of_it")]
+    pub stopped_share: f64,
+}
+
+/// Whether a share is 0, as records from before it was looked for have it.
+fn is_none_of_it(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// How worn a virtual drive's flash is. Blocks on all planes of a die that are erased together

@@ -329,6 +329,15 @@ impl Target for Ssd {
         self.queue.due()
     }
 
+    fn catch_up(&mut self) {
+        let now = self.queue.now();
+        if self.heat.is_some() {
+            self.warm_up(now);
+        } else if let Some(idle) = self.idle {
+            self.work_while_idle(idle, now);
+        }
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }

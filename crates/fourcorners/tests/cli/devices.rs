@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_record::{Ended, TargetKind};
 use fourcorners_testing::skipped;
+use rustix::process::Signal;
 
 use crate::bench::{folder, obeys_the_laws, refused, run, saved, start, wait_for};
 use crate::files::is_a_good_quick_review;
@@ -205,6 +206,25 @@ fn a_device_that_fails_in_the_middle_keeps_what_was_measured() {
     assert_eq!(record.figures.get(name), Some(figure), "what was measured before is kept");
     assert!(figure.complete);
     obeys_the_laws(record);
+}
+
+#[test]
+fn a_quick_look_offers_no_destruction_of_a_device_that_cannot_be_written() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let node = device.node.as_str();
+    // A node keeps it for whatever is attached to it next.
+    let _writable = Undo::with(&["blockdev", "--setrw", node]);
+    for (flag, offered) in [("--setrw", true), ("--setro", false)] {
+        tool(&["blockdev", flag, node]).expect("it is a device");
+        let dir = folder();
+        let mut card = start(dir.path(), &["quick", node, "--no-db"]);
+        card.wait_until_it_listens();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        card.signal(Signal::INT);
+        let said = card.finish().stderr;
+        assert_eq!(said.contains("ALL ITS DATA IS LOST"), offered, "{said}");
+        assert_eq!(said.contains("nothing is written: it is read-only"), !offered, "{said}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ const QUICK: &str =
 fn remarks(ran: &Ran) -> String {
     let is_progress = |line: &&str| {
         let percent =
-            line.strip_prefix("fourcorners: validate ").and_then(|it| it.strip_suffix(" %"));
+            line.strip_prefix("fourcorners: validate: ").and_then(|it| it.strip_suffix(" %"));
         percent.is_some_and(|percent| percent.parse::<u32>().is_ok())
     };
     ran.stderr.lines().filter(|line| !is_progress(line)).collect()

@@ -35,15 +35,10 @@ impl Slower<'_> {
     pub(super) fn verdict(self, record: &Record) -> Option<Verdict> {
         let [slow, fast] = self.figures.map(|name| finished(record, name));
         let (slow, fast) = (slow?, fast?);
-        let [slow_series, fast_series] = self.figures.map(|name| record.series.get(name));
-        let taken = [slow, fast].map(taken);
         let ratio = slow.mb_per_s / fast.mb_per_s;
         let (outcome, why) = match self.open {
             Some(why) => (Outcome::Undetermined, Some(why)),
-            None => {
-                let open = slow_series.zip(fast_series).and_then(|(slow, fast)| open(slow, fast));
-                judge((ratio, self.threshold, self.of), open, taken)
-            }
+            None => is_slower(record, self.figures, self.threshold, self.of)?,
         };
         Some(Verdict {
             id: self.id.into(),
@@ -63,6 +58,28 @@ impl Slower<'_> {
     }
 }
 
+/// Whether one figure keeps less than a part of another, and why that is so or left open; `None` where one of them was not measured
+/// to its end.
+pub(super) fn is_slower(
+    record: &Record,
+    figures: [&str; 2],
+    threshold: f64,
+    of: &str,
+) -> Option<(Outcome, Option<String>)> {
+    let [slow, fast] = figures.map(|name| finished(record, name));
+    let (slow, fast) = (slow?, fast?);
+    let [slow_series, fast_series] = figures.map(|name| record.series.get(name));
+    let open = slow_series.zip(fast_series).and_then(|(slow, fast)| open(slow, fast));
+    let ratio = slow.mb_per_s / fast.mb_per_s;
+    Some(judge((ratio, threshold, of), open, [slow, fast].map(taken)))
+}
+
+/// What the seconds leave open of a rate, to either side of it, as a part of it; none where they are too few to tell.
+pub(super) fn scatter(series: &Series) -> Option<f64> {
+    let seconds = &series.mb_per_s[..];
+    standard_error(seconds).map(|error| ERRORS * error / mean(seconds))
+}
+
 /// The verdict, left open where it came out as one of these.
 pub(super) fn left_open(verdict: Verdict, outcomes: &[Outcome], why: &str) -> Verdict {
     match outcomes.contains(&verdict.outcome) {
@@ -71,11 +88,14 @@ pub(super) fn left_open(verdict: Verdict, outcomes: &[Outcome], why: &str) -> Ve
     }
 }
 
-/// The part of a figure's time that its machine took: while the loop waited for a processor, or
+/// The part of a figure's time that its machine took: while the loop waited for a processor or was stopped, or
 /// the processors or the drive were others'.
 pub(super) fn taken(figure: &Figure) -> f64 {
     let noise = figure.noise.map_or(0.0, |noise| {
-        noise.cpu_wait_share + noise.cpu_steal_share + noise.other_io_share.unwrap_or(0.0)
+        noise.cpu_wait_share
+            + noise.cpu_steal_share
+            + noise.stopped_share
+            + noise.other_io_share.unwrap_or(0.0)
     });
     noise.clamp(0.0, 0.99)
 }

@@ -48,3 +48,29 @@ pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Fig
         latency_bins_ns: measured.latency.bins(),
     }
 }
+
+/// A figure of a virtual drive, to be changed by tests.
+#[cfg(test)]
+pub(super) fn example() -> Figure {
+    use fourcorners_record::{Data, Pattern, Until};
+
+    let job = Job {
+        pattern: Pattern::Random,
+        read_percent: 100,
+        block_bytes: 4096,
+        queue_depth: 1,
+        span_start_bytes: 0,
+        span_bytes: 1 << 20,
+        data: Data::Incompressible,
+        until: Until::Bytes(1 << 20),
+        seed: 1,
+        fua: false,
+        flush: false,
+        jobs: 1,
+    };
+    let profile = fourcorners_catalogue::built_in("crucial-m4-64gb", &[]).expect("it is there");
+    let mut drive = Drive::from_profile(&profile);
+    let outcome = drive.run(&job, &mut fourcorners_run::Unobserved);
+    let target = TargetInfo::new("example".into(), TargetKind::Virtual, 1 << 20, 512);
+    figure(&About { name: "example", job: &job, state: "fresh", target: &target }, &outcome, &drive)
+}

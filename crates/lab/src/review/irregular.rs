@@ -1,8 +1,8 @@
-//! What is irregular in the seconds of a real target: some that are unlike the others, and a rate that
-//! goes one way all along.
+//! What is irregular in the seconds of a real target: some that are unlike the others, a rate that
+//! goes one way all along, and time that was not the drive's.
 
 use fourcorners_record::note::note;
-use fourcorners_record::{Note, Series};
+use fourcorners_record::{Figure, Note, Series};
 use fourcorners_words::{percent, three_digits};
 
 /// Fewer seconds say nothing.
@@ -45,6 +45,44 @@ pub(super) fn said(figure: &str, series: &Series) -> Vec<Note> {
     outliers.into_iter().chain(drift).collect()
 }
 
+/// What there is to say of what the machine did while a figure was measured: of what takes this part of the time, the figure is not
+/// the drive's.
+pub(super) fn interference(name: &str, figure: &Figure) -> Vec<Note> {
+    /// A loop that waits for a processor mostly counts only what it missed then.
+    const MOST_WAITED: f64 = 0.5;
+    const MOST_OF_OTHERS: f64 = 0.1;
+    /// A longest latency of so long is the stop's, however long the measurement.
+    const LONGEST_STOP_S: f64 = 0.1;
+    let Some(noise) = figure.noise else { return Vec::new() };
+    let stopped_s = noise.stopped_share * figure.duration_s;
+    let others = noise.other_io_share.unwrap_or(0.0);
+    let all = [
+        (stopped_s >= LONGEST_STOP_S).then(|| {
+            let text = format!(
+                "{name}: this program was stopped for {} s; the rate and the longest latencies are not the drive's.",
+                three_digits(stopped_s)
+            );
+            note("stopped", text, stopped_s)
+        }),
+        (others > MOST_OF_OTHERS).then(|| {
+            let text = format!(
+                "{name}: {} of the bytes that the device moved were not this program's; others used it.",
+                percent(others)
+            );
+            note("other-io", text, others)
+        }),
+        (noise.cpu_wait_share > MOST_WAITED).then(|| {
+            let waited = noise.cpu_wait_share.min(1.0);
+            let text = format!(
+                "{name}: this program waited for a processor for {} of the time; the figure is the machine's.",
+                percent(waited)
+            );
+            note("cpu-wait", text, waited)
+        }),
+    ];
+    all.into_iter().flatten().collect()
+}
+
 /// How many seconds are unlike the others, and their median.
 fn unlike(seconds: &[f64]) -> (usize, f64) {
     let middle = median(seconds.to_vec());
@@ -82,6 +120,9 @@ fn drift(seconds: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_record::Noise;
+
+    use super::super::figure;
     use super::*;
 
     fn of(rate: impl Fn(usize) -> f64) -> Vec<String> {
@@ -102,5 +143,37 @@ mod tests {
         assert!(
             said("write", &Series { mb_per_s: vec![1.0, 9.0], ..Series::default() }).is_empty()
         );
+    }
+
+    #[test]
+    fn what_the_machine_did_is_said_where_the_figure_is_no_more_the_drives() {
+        let said = |change: fn(&mut Noise)| {
+            let mut noise = Noise {
+                cpu_wait_share: 0.2,
+                cpu_steal_share: 0.0,
+                load: 1.0,
+                other_io_share: None,
+                stopped_share: 0.0,
+            };
+            change(&mut noise);
+            let figure = Figure { noise: Some(noise), duration_s: 10.0, ..figure::example() };
+            interference("read", &figure)
+        };
+        assert_eq!(said(|_| {}), []);
+        assert_eq!(said(|noise| noise.other_io_share = Some(0.02)), []);
+        assert_eq!(said(|noise| noise.stopped_share = 0.005), []);
+        let [stopped] = &said(|noise| noise.stopped_share = 0.8)[..] else { panic!("one is said") };
+        assert!(
+            stopped.text.starts_with("read: this program was stopped for 8.00 s;"),
+            "{stopped:?}"
+        );
+        let [others] = &said(|noise| noise.other_io_share = Some(0.974))[..] else {
+            panic!("one is said")
+        };
+        assert!(others.text.starts_with("read: 97"), "{others:?}");
+        let [waited] = &said(|noise| noise.cpu_wait_share = 0.7)[..] else { panic!("one is said") };
+        assert!(waited.text.contains("70"), "{waited:?}");
+        // A virtual drive has a machine of its own.
+        assert_eq!(interference("read", &figure::example()), []);
     }
 }

@@ -7,6 +7,7 @@ use fourcorners_record::{ClockName, Note, Record, Until};
 use fourcorners_words::three_digits;
 
 use super::{Medium, Phase, Scope};
+use crate::drive::IdlePower;
 
 pub(super) const METHOD: &str = "power";
 
@@ -14,7 +15,9 @@ const SPAN_BYTES: u64 = 8_000_000_000;
 const SECONDS: u64 = 30;
 const QUICK_SECONDS: u64 = 5;
 const IDLE_SECONDS: u64 = 60;
-pub(super) const IDLE: &str = "idle-power";
+const IDLE: &str = "idle-power";
+/// What it does by itself then.
+const IDLE_WORK: &str = "idle-work";
 /// What the processors draw; not to be taken for the drive.
 pub(super) const MACHINE: &str = "machine-power";
 
@@ -42,6 +45,30 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
         vec![Phase::Purge, scope.fill("span written", span), Phase::Idle { seconds: IDLE_SECONDS }];
     phases.extend(FIGURES.iter().zip(jobs).map(|((name, _), job)| scope.measure(*name, job)));
     phases
+}
+
+/// What is said of a virtual drive that was left alone for so many seconds.
+pub(super) fn idle(drawn: IdlePower, seconds: u64) -> Vec<Note> {
+    /// Of what it draws anyway, from when on it is said: a cache that is emptied takes less.
+    const LEAST_SHARE: f64 = 0.01;
+    let mean = three_digits(drawn.mean_w);
+    let Some(settled) = drawn.settled_w else {
+        let text = format!(
+            "Left alone for {seconds} s, the drive draws {mean} W: it moves what it holds, and had not done so at the end."
+        );
+        return vec![note(IDLE_WORK, text, drawn.mean_w)];
+    };
+    let text = format!("Idle, the drive draws {} W.", three_digits(settled));
+    let mut notes = vec![note(IDLE, text, settled)];
+    let work = (drawn.mean_w - settled) * seconds as f64;
+    if drawn.mean_w > settled * (1.0 + LEAST_SHARE) {
+        let text = format!(
+            "Left alone for {seconds} s, it also moves what it holds, which takes {} J: {mean} W on average.",
+            three_digits(work)
+        );
+        notes.push(note(IDLE_WORK, text, work));
+    }
+    notes
 }
 
 pub(super) fn conclude(record: &mut Record) {
@@ -84,13 +111,33 @@ pub(super) fn conclude(record: &mut Record) {
         let busy = TASK_MB / mb_per_s;
         let rest = (TASK_SECONDS - busy).max(0.0);
         let joules = watts * busy + idle * rest;
+        let moves = record.notes.iter().any(|it| it.about == IDLE_WORK);
         let text = format!(
-            "4 GB of {what} and the rest of a minute idle take {} J: {} s at work, and {} s idle at {} W.",
+            "4 GB of {what} and the rest of a minute idle take {} J: {} s at work, and {} s idle at {} W{}.",
             three_digits(joules),
             three_digits(busy),
             three_digits(rest),
             three_digits(idle),
+            if moves { "; what it moves by itself then comes on top" } else { "" },
         );
         record.notes.push(note("race-to-idle", text, joules));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(mean_w: f64, settled_w: Option<f64>) -> Vec<(String, f64)> {
+        let notes = idle(IdlePower { mean_w, settled_w }, 60);
+        notes.into_iter().map(|it| (it.about, it.value.expect("each has a figure"))).collect()
+    }
+
+    #[test]
+    fn what_a_drive_moves_by_itself_is_not_what_it_draws_idle() {
+        assert_eq!(said(0.5, Some(0.5)), [(IDLE.into(), 0.5)]);
+        assert_eq!(said(0.5005, Some(0.5)), [(IDLE.into(), 0.5)]);
+        assert_eq!(said(1.0, Some(0.5)), [(IDLE.into(), 0.5), (IDLE_WORK.into(), 30.0)]);
+        assert_eq!(said(1.0, None), [(IDLE_WORK.into(), 1.0)]);
     }
 }

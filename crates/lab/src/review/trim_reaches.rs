@@ -8,7 +8,7 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Note, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
-use super::difference::left_open;
+use super::difference::{is_slower, left_open};
 use super::trim_works::{REFUSED, not_trimmed};
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
@@ -197,7 +197,18 @@ pub(super) fn conclude(record: &mut Record) {
         let outcome = if share >= ALL { Outcome::Yes } else { Outcome::Partly };
         (outcome, Some(share), said(seen, share))
     } else if let Some(times) = faster.filter(|times| *times >= FASTER) {
-        (Outcome::Yes, None, format!("the trimmed range reads {times:.1} times as fast as before"))
+        let times = format!("the trimmed range reads {times:.1} times as fast as before");
+        match is_slower(record, [WRITTEN, TRIMMED], 1.0 / FASTER, "the rate after the TRIM") {
+            Some((Outcome::Yes, _)) => (Outcome::Yes, None, times),
+            judged => {
+                let why = judged.and_then(|(_, why)| why).unwrap_or_default();
+                (
+                    Outcome::Undetermined,
+                    None,
+                    format!("{times}, and nothing else of it was seen: {why}"),
+                )
+            }
+        }
     } else if looked {
         let why = "TRIM is accepted, and no effect of it was seen";
         (Outcome::No, Some(0.0), why.into())
@@ -212,7 +223,8 @@ pub(super) fn conclude(record: &mut Record) {
         threshold: format!(
             "the share of the trimmed range that the drive has unmapped or the file system has freed, or of the \
              compared blocks that read back changed, at once or {REST_SECONDS} s later: yes from {ALL} on, partly from \
-             {SOME} on; below, yes where the range reads at least {FASTER} times as fast as before, and no otherwise"
+             {SOME} on; below, yes where the range reads at least {FASTER} times as fast as before, beyond what the seconds \
+             and the time lost to interference leave open, and no where it does not"
         ),
         control: "content, map and speed before the TRIM: the written data has to be there".into(),
         value,
@@ -237,5 +249,51 @@ fn said(seen: &str, share: f64) -> String {
         }
         CONTENT => format!("{:.0} % of the compared blocks read back changed", share * 100.0),
         _ => format!("the file system has freed {:.0} % of the trimmed range", share * 100.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::{ClockName, Figure, Noise, Series, TargetInfo, TargetKind};
+
+    use super::super::figure;
+    use super::*;
+
+    /// The verdict of a device whose content is as written after the TRIM, from the rates of ten seconds before it and after it, and
+    /// the share of others in what it moved before.
+    fn judged([written, trimmed]: [fn(usize) -> f64; 2], others: f64) -> Verdict {
+        let target = TargetInfo::new("a".into(), TargetKind::Device, 1 << 30, 512);
+        let mut record = Record::begun(target, ClockName::Wall, METHOD, 1, None);
+        let text = "The first 4194304 bytes of the trimmed range read back as written.";
+        record.notes.push(note(CONTENT, text.into(), 0.0));
+        for (name, rate, others) in [(WRITTEN, written, others), (TRIMMED, trimmed, 0.0)] {
+            let mb_per_s: Vec<f64> = (0..10).map(rate).collect();
+            let mean = mb_per_s.iter().sum::<f64>() / 10.0;
+            let noise = Noise {
+                cpu_wait_share: 0.0,
+                cpu_steal_share: 0.0,
+                load: 1.0,
+                other_io_share: Some(others),
+                stopped_share: 0.0,
+            };
+            let figure = Figure { mb_per_s: mean, noise: Some(noise), ..figure::example() };
+            record.figures.insert(name.into(), figure);
+            record.series.insert(name.into(), Series { mb_per_s, ..Series::default() });
+        }
+        conclude(&mut record);
+        record.verdicts.remove(0)
+    }
+
+    #[test]
+    fn a_range_that_reads_faster_was_trimmed_unless_others_or_chance_slowed_it_before() {
+        assert_eq!(judged([|_| 300.0, |_| 900.0], 0.0).outcome, Outcome::Yes);
+        assert_eq!(judged([|_| 300.0, |_| 310.0], 0.0).outcome, Outcome::No);
+        // Six readers beside it before, of a device that takes no notice of TRIMs.
+        let others = judged([|_| 24.0, |_| 282.0], 0.974);
+        assert_eq!(others.outcome, Outcome::Undetermined);
+        let why = others.why.expect("it says why");
+        assert!(why.contains("11.8 times as fast") && why.contains("interference"), "{why}");
+        let chance = judged([|second| if second % 3 == 0 { 900.0 } else { 20.0 }, |_| 900.0], 0.0);
+        assert_eq!(chance.outcome, Outcome::Undetermined, "{chance:?}");
     }
 }

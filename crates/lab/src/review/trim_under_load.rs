@@ -9,6 +9,7 @@ use fourcorners_record::{Job, Latency, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 use fourcorners_words::time;
 
+use super::difference::taken;
 use super::trim_works::{REFUSED, not_trimmed};
 use super::{Phase, Scope};
 
@@ -97,8 +98,10 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 pub(super) fn conclude(record: &mut Record) {
     let refused = record.notes.iter().any(|note| note.about == REFUSED);
     for foreground in &FOREGROUNDS {
-        let of = |when: &str| finished(record, &foreground.figure(when)).map(|it| it.latency_us);
+        let of = |when: &str| finished(record, &foreground.figure(when));
         let [Some(before), Some(during), Some(after)] = WHEN.map(of) else { continue };
+        let lost_us = taken(during) * during.duration_s * 1e6;
+        let [before, during, after] = [before, during, after].map(|it| it.latency_us);
         let words = |latency: Latency| {
             format!(
                 "{} on average, {} at 99.9 % and {} at most",
@@ -114,8 +117,11 @@ pub(super) fn conclude(record: &mut Record) {
             words(during),
             words(after)
         );
-        let (outcome, why) = judge([before, during, after].map(|latency| latency.max), refused);
-        record.notes.push(note(METHOD, text, during.max / before.max));
+        let longest = [before, during, after].map(|latency| latency.max);
+        let (outcome, why) = judge(longest, lost_us, refused);
+        if !refused {
+            record.notes.push(note(METHOD, text, during.max / before.max));
+        }
         record.verdicts.push(Verdict {
             id: foreground.id.into(),
             claim: format!("A large TRIM delays {}", foreground.commands),
@@ -124,7 +130,7 @@ pub(super) fn conclude(record: &mut Record) {
             threshold: format!(
                 "yes where the longest latency during the TRIM is at least {} and {TIMES} times the longest \
                  without it; no where it is less than {} longer than the shorter of the longest before and after, \
-                 and both are shorter than that; else undetermined",
+                 and both are shorter than that; else, or where that much was lost to interference, undetermined",
                 time(HELD_US),
                 time(HELD_US)
             ),
@@ -135,15 +141,23 @@ pub(super) fn conclude(record: &mut Record) {
     }
 }
 
-/// The outcome of the longest latencies before, beside and after a TRIM, microseconds.
-fn judge([before, during, after]: [f64; 3], refused: bool) -> (Outcome, String) {
+/// The outcome of the longest latencies before, beside and after a TRIM, microseconds, where so many of those beside it were lost to
+/// interference.
+fn judge([before, during, after]: [f64; 3], lost: f64, refused: bool) -> (Outcome, String) {
     let without = before.max(after);
     let longest = format!("at most {} during the TRIM, {} without it", time(during), time(without));
     if refused {
         return (Outcome::Undetermined, "the TRIM was refused".into());
     }
+    let is_held_up = |during: f64| during >= HELD_US && during >= TIMES * without;
     match during {
-        during if during >= HELD_US && during >= TIMES * without => (Outcome::Yes, longest),
+        // All that was lost may have been lost at once.
+        during if is_held_up(during - lost) => (Outcome::Yes, longest),
+        during if is_held_up(during) => {
+            let why =
+                format!("{longest}, and {} of that time were lost to interference", time(lost));
+            (Outcome::Undetermined, why)
+        }
         // Of what is as long without a TRIM nothing can be said: it may hide a shorter wait.
         during if during < HELD_US + before.min(after) && without < HELD_US => {
             (Outcome::No, longest)
@@ -161,13 +175,18 @@ mod tests {
 
     #[test]
     fn a_trim_holds_up_does_not_or_cannot_be_told() {
-        let judged = |before, during, after| judge([before, during, after], false).0;
+        let judged = |before, during, after| judge([before, during, after], 0.0, false).0;
         assert_eq!(judged(200.0, 600_000.0, 210.0), Outcome::Yes);
         assert_eq!(judged(200.0, 210.0, 200.0), Outcome::No);
         assert_eq!(judged(200.0, 9_000.0, 200.0), Outcome::No);
         // It waits as long for its own collection.
         assert_eq!(judged(400_000.0, 600_000.0, 300.0), Outcome::Undetermined);
         assert_eq!(judged(400_000.0, 500.0, 300.0), Outcome::Undetermined);
-        assert_eq!(judge([200.0, 210.0, 200.0], true).0, Outcome::Undetermined);
+        assert_eq!(judge([200.0, 210.0, 200.0], 0.0, true).0, Outcome::Undetermined);
+        // The program was stopped for three seconds, or waited for a processor for some milliseconds in all.
+        let lost = |us: f64| judge([200.0, 3_000_000.0, 210.0], us, false).0;
+        assert_eq!(lost(2_995_000.0), Outcome::Undetermined);
+        assert_eq!(lost(8_000.0), Outcome::Yes);
+        assert_eq!(judge([200.0, 210.0, 200.0], 8_000.0, false).0, Outcome::No);
     }
 }

@@ -9,10 +9,10 @@
 //! drive that was left alone for equally long, and they differ by the TRIM alone.
 
 use fourcorners_record::note::finished;
-use fourcorners_record::{Figure, Job, Outcome, Record, Until, Verdict};
+use fourcorners_record::{ClockName, Figure, Job, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
-use super::difference::{left_open, taken};
+use super::difference::{left_open, scatter, taken};
 use super::lba_pass::pass;
 use super::{Medium, Phase, Scope};
 
@@ -81,7 +81,7 @@ pub(super) fn not_trimmed(medium: Medium) -> Option<String> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    let rate = |name: &str| finished(record, name).map(Rate::of);
+    let rate = |name: &str| finished(record, name).map(|figure| Rate::of(record, name, figure));
     let refused = record.notes.iter().any(|note| note.about == REFUSED);
     let [clean, tortured, trimmed] = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(rate);
     let judged = match (clean, tortured, trimmed) {
@@ -100,7 +100,8 @@ pub(super) fn conclude(record: &mut Record) {
         threshold: format!(
             "yes from {RECOVERED} of the clean rate on; no where at most {NOTHING} of the rate lost to the torture is recovered, or \
              where the TRIM is refused; partly between; undetermined where the tortured rate is over {MARKED} of \
-             the clean one, or where the time lost to interference leaves more than one outcome open"
+             the clean one, or where the time lost to interference, or on a real drive the variation from second to second, \
+             leaves more than one outcome open"
         ),
         control:
             "the tortured passes: the same torture and idle time without a TRIM, since a sequential \
@@ -119,22 +120,29 @@ pub(super) fn conclude(record: &mut Record) {
     });
 }
 
-/// A write rate, and the part of its pass's time that the machine took.
+/// A write rate, the part of its pass's time that the machine took, and what its seconds leave open of it to either side.
 #[derive(Clone, Copy)]
 struct Rate {
     measured: f64,
     taken: f64,
+    scatter: f64,
 }
 
 impl Rate {
-    fn of(figure: &Figure) -> Rate {
-        Rate { measured: figure.mb_per_s, taken: taken(figure) }
+    fn of(record: &Record, name: &str, figure: &Figure) -> Rate {
+        // A virtual drive does the same whenever it is asked.
+        let scatter = match record.clock {
+            ClockName::Virtual => 0.0,
+            ClockName::Wall => record.series.get(name).and_then(scatter).unwrap_or(1.0),
+        };
+        Rate { measured: figure.mb_per_s, taken: taken(figure), scatter }
     }
 
     /// What it would have been, had the machine taken nothing and the drive worked on for this part
-    /// of what was taken.
-    fn undisturbed(self, worked: f64) -> f64 {
-        self.measured * (1.0 - worked * self.taken) / (1.0 - self.taken)
+    /// of what was taken, and at this end of what the seconds leave open.
+    fn undisturbed(self, worked: f64, end: f64) -> f64 {
+        let rate = self.measured * (1.0 - worked * self.taken) / (1.0 - self.taken);
+        rate * (1.0 + end * self.scatter).max(0.0)
     }
 }
 
@@ -144,16 +152,31 @@ const WORKED: [f64; 2] = [0.0, 1.0];
 
 type Judged = (Outcome, Option<f64>, Option<String>);
 
-/// The outcome of three write rates, if what the machine took of their time leaves only one.
+/// The outcome of three write rates, if what the machine took of their time, and what their seconds leave open, leave only one.
 fn weigh(rates: [Rate; 3]) -> Judged {
-    let judged = WORKED.map(|worked| {
-        let [clean, tortured, trimmed] = rates.map(|rate| rate.undisturbed(worked));
+    let at = |worked: f64, ends: [f64; 3]| {
+        let [clean, tortured, trimmed] =
+            [0, 1, 2].map(|which| rates[which].undisturbed(worked, ends[which]));
         judge(clean, tortured, trimmed)
-    });
+    };
+    let judged = WORKED.map(|worked| at(worked, [0.0; 3]));
     let [one, other] = [judged[0].0, judged[1].0];
     if one == other {
         let [judged, _] = judged;
-        return judged;
+        // Each rate as low or as high as it may be.
+        let ends = (0..8).map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { -1.0 } else { 1.0 }));
+        let mut open = ends.flat_map(|ends| WORKED.map(|worked| at(worked, ends).0));
+        return match open.find(|outcome| *outcome != one) {
+            None => judged,
+            Some(other) => {
+                let why = format!(
+                    "the seconds are too few or too unlike each other: {} and {} are open",
+                    one.word(),
+                    other.word()
+                );
+                (Outcome::Undetermined, None, Some(why))
+            }
+        };
     }
     let taken = rates.map(|rate| rate.taken).into_iter().fold(0.0, f64::max);
     let why = format!(
@@ -195,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_the_machine_took_is_given_back_or_left_open() {
-        let rate = |measured: f64, taken: f64| Rate { measured, taken };
+        let rate = |measured: f64, taken: f64| Rate { measured, taken, scatter: 0.0 };
         let weighed = |taken, trimmed| weigh([rate(100.0, taken), rate(20.0, taken), trimmed]);
         assert_eq!(weighed(0.0, rate(90.0, 0.0)).0, Outcome::Partly);
         // The same of all three: whatever it did meanwhile, they stay as they are to each other.
@@ -206,6 +229,24 @@ mod tests {
         let open =
             "10 % of a pass's time was lost to interference, which leaves yes and partly open";
         assert!(why.as_ref().is_some_and(|why| why.contains(open)), "{why:?}");
+    }
+
+    #[test]
+    fn what_the_seconds_leave_open_is_left_open() {
+        let weighed = |[clean, tortured, trimmed]: [f64; 3], scatter: f64| {
+            let rate = |measured: f64| Rate { measured, taken: 0.0, scatter };
+            weigh([rate(clean), rate(tortured), rate(trimmed)])
+        };
+        // A loop device, whose seconds are from 49 to 3017 MB/s.
+        assert_eq!(weighed([416.0, 263.0, 730.0], 0.0).0, Outcome::Yes);
+        let (outcome, _, why) = weighed([416.0, 263.0, 730.0], 0.8);
+        assert_eq!(outcome, Outcome::Undetermined);
+        let varies = "the seconds are too few or too unlike each other: yes and ";
+        assert!(why.as_ref().is_some_and(|why| why.starts_with(varies)), "{why:?}");
+        // A drive that the torture halved and the TRIM brought back, and one that it did not.
+        assert_eq!(weighed([500.0, 200.0, 520.0], 0.03).0, Outcome::Yes);
+        assert_eq!(weighed([500.0, 200.0, 202.0], 0.03).0, Outcome::No);
+        assert_eq!(weighed([500.0, 200.0, 350.0], 0.03).0, Outcome::Partly);
     }
 
     #[test]

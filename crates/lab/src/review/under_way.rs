@@ -203,25 +203,22 @@ impl Review {
 
     fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
         let before = self.meter_now();
-        if let Some(watts) = self.leave_alone(Nanos::from_secs(seconds), drive, observer) {
-            let text = format!("Idle, the drive draws {} W.", three_digits(watts));
-            self.record.notes.push(note(power::IDLE, text, watts));
-        }
-        if matches!(drive, Drive::Real(_)) && self.record.ended == Ended::Complete {
-            self.metered("idle", before);
+        let time = Nanos::from_secs(seconds);
+        if matches!(drive, Drive::Real(_)) {
+            self.leave_alone(time, drive, observer);
+            if self.record.ended == Ended::Complete {
+                self.metered("idle", before);
+            }
+        } else if let Some(drawn) = drive.idle(time) {
+            self.record.notes.extend(power::idle(drawn, seconds));
         }
     }
 
-    /// A virtual drive's clock goes on at once; a real one is waited for. Mean power of the drive
-    /// meanwhile, watts, where it is known.
-    fn leave_alone(
-        &mut self,
-        time: Nanos,
-        drive: &mut Drive,
-        observer: &mut impl Observer,
-    ) -> Option<f64> {
+    /// A virtual drive's clock goes on at once; a real one is waited for.
+    fn leave_alone(&mut self, time: Nanos, drive: &mut Drive, observer: &mut impl Observer) {
         if !matches!(drive, Drive::Real(_)) {
-            return drive.idle(time);
+            drive.leave_alone(time);
+            return;
         }
         const STEP: Duration = Duration::from_millis(100);
         let (began, whole) = (Instant::now(), Duration::from_nanos(time.0));
@@ -232,7 +229,6 @@ impl Review {
             }
             std::thread::sleep(left.min(STEP));
         }
-        None
     }
 
     /// The phases that are carried out again because the last TRIM took longer than the rest they
@@ -466,6 +462,7 @@ impl Review {
         // A virtual drive's seconds are all its own.
         if matches!(drive, Drive::Real(_)) {
             self.record.notes.extend(irregular::said(name, &series));
+            self.record.notes.extend(irregular::interference(name, &figure));
         }
         self.record.series.insert(name.into(), series);
         self.record.figures.insert(name.into(), figure);
