@@ -227,6 +227,31 @@ fn what_is_stored_is_what_was_written_and_trims_and_zeroes_are_zero() {
 }
 
 #[test]
+fn a_drive_that_ignores_trims_keeps_what_it_holds_and_makes_zeroes() {
+    for ignores_trims in [false, true] {
+        let settings =
+            TurnSettings { trims: true, ignores_trims, logs_data: true, ..TurnSettings::default() };
+        let mut turn = Turn::new(m4(), Contents::Memory(Memory::new(u64::MAX)), settings);
+        let mut answers = Vec::new();
+        let mut sevens = |command| {
+            turn.arrive(Nanos::ZERO, 0, only(command, 0, 4096), &mut answers);
+            while let Some(due) = turn.due() {
+                turn.pass_until(due, &mut answers);
+            }
+            assert_eq!(answers.pop().expect("it is answered").outcome, Outcome::Done);
+            let mut all = vec![0; 4096];
+            turn.contents().read(0, &mut all).expect("memory can be read");
+            all.iter().filter(|byte| **byte == 7).count()
+        };
+        assert_eq!(sevens(Command::Write { fua: false }), 4096);
+        let left = if ignores_trims { 4096 } else { 0 };
+        assert_eq!(sevens(Command::Trim { fua: false }), left);
+        let zeroes = Command::WriteZeroes { fua: false, no_hole: false, fast: false };
+        assert_eq!(sevens(zeroes), 0);
+    }
+}
+
+#[test]
 fn a_full_memory_is_an_error_of_the_write_and_of_nothing_else() {
     let contents = Contents::Memory(Memory::new(8192));
     let mut turn = Turn::new(m4(), contents, TurnSettings::default());

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args as ClapArgs, ValueEnum};
 use fourcorners_catalogue::Model;
+use fourcorners_drive::config::TrimMode;
 use fourcorners_drive::{Geometry, Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
@@ -231,6 +232,7 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
             let ssd = served::ssd(model, &as_sold, args.state.as_deref())?;
             let settings = TurnSettings {
                 trims: model.trim.supported,
+                ignores_trims: model.trim.mode == Some(TrimMode::Ignored),
                 compresses: model.compression.is_some(),
                 ..settings(args)
             };

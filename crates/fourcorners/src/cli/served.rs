@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fourcorners_catalogue::{Model, Profile};
+use fourcorners_catalogue::{Model, Profile, overridden};
 use fourcorners_drive::Ssd;
 use fourcorners_drive::config::SsdConfig;
 use fourcorners_lab::array::{ArrayNameError, ArrayProfile};
@@ -42,7 +42,7 @@ impl ServedTarget {
         // All drives are told the same; what one of them has not is 0 in it, too.
         let without_host: Vec<String> =
             as_sold.members.iter().flat_map(Profile::host_to_zero).collect();
-        let bare = as_sold.again(None, &[&without_host, set].concat()).map_err(usage)?;
+        let bare = as_sold.again(None, &overridden(&without_host, set)).map_err(usage)?;
         Ok(ServedTarget::Several(Box::new(bare)))
     }
 }
@@ -55,7 +55,7 @@ impl ServedDrive {
         };
         let as_sold = find(set)?;
         // A host that is asked for is kept, as where a recording is replayed.
-        let bare = find(&[&as_sold.host_to_zero(), set].concat())?;
+        let bare = find(&overridden(&as_sold.host_to_zero(), set))?;
         Ok(ServedDrive { as_sold, bare })
     }
 }

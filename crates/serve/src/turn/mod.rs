@@ -247,7 +247,9 @@ impl<T: Target> Turn<T> {
             }
         };
         // A drive that is worn out refuses it when its turn comes; until then, too, it holds what it held.
-        let keeps = strike.drops || self.target.is_read_only();
+        let is_trim = matches!(request.command, Command::Trim { .. });
+        let is_ignored = is_trim && self.settings.ignores_trims;
+        let keeps = strike.drops || self.target.is_read_only() || is_ignored;
         let stored = if keeps { self.keep(&mut request) } else { self.store(&request) };
         if let Err(error) = stored {
             request.data = Vec::new();

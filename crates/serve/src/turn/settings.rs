@@ -5,6 +5,8 @@
 pub struct TurnSettings {
     /// It takes TRIM.
     pub trims: bool,
+    /// It answers TRIMs and forgets nothing: what was there stays. Zeroes are zeroes all the same.
+    pub ignores_trims: bool,
     /// Its times depend on how far data can be compressed.
     pub compresses: bool,
     /// [`Turn::recorded`](super::Turn::recorded) gives the I/Os.
