@@ -7,10 +7,12 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&how, bytes)) = data.split_first() else { return };
-    let event = if how & 0x40 == 0 { Event::Issue } else { Event::Queue };
+    // Beyond the last format it is seen by its content.
+    let format = Format::ALL.get(usize::from(how & 0x0f)).copied();
+    let has_events = format.is_some_and(Format::has_events);
+    let event = if how & 0x40 == 0 || !has_events { Event::Issue } else { Event::Queue };
     let options = Options {
-        // Beyond the last format it is seen by its content.
-        format: Format::ALL.get(usize::from(how & 0x0f)).copied(),
+        format,
         skip_bad: how & 0x80 != 0,
         event,
         ..Options::default()

@@ -1,5 +1,6 @@
 //! The card of a trace: what is in it, so that nobody has to take a replay on trust.
 
+use std::borrow::BorrowMut;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -19,13 +20,24 @@ const MOST_DEPTH: usize = 1 << 16;
 const SIZES: usize = 17;
 /// Classes of queue depth: 1, 2, up to 4, and so on to [`MOST_DEPTH`].
 const DEPTHS: usize = 17;
+/// The smallest class of sizes, bytes.
+const SMALLEST_SIZE: u64 = 512;
+/// The last class of sizes is of I/Os above these bytes; a card has only the classes that have I/Os, so it cannot be told from
+/// the class before.
+pub const LAST_SIZE_ABOVE: u64 = SMALLEST_SIZE << (SIZES - 2);
+/// The last class of queue depths is of those above this.
+pub const LAST_DEPTH_ABOVE: u64 = 1 << (DEPTHS - 2);
 
-/// Reads a trace to its end for its card. `go_on` is asked every few thousand I/Os; `None` when it
+/// Reads a trace, or one that is lent, to its end for its card. `go_on` is asked every few thousand I/Os; `None` when it
 /// said no.
 ///
 /// # Errors
 /// The first of the trace.
-pub fn card(mut trace: Trace, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Card>, TraceError> {
+pub fn card(
+    mut trace: impl BorrowMut<Trace>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Card>, TraceError> {
+    let trace = trace.borrow_mut();
     let mut counting = Counting::new();
     let mut since_asked = 0u32;
     for io in trace.by_ref() {
@@ -38,7 +50,7 @@ pub fn card(mut trace: Trace, go_on: &mut dyn FnMut() -> bool) -> Result<Option<
             }
         }
     }
-    Ok(Some(counting.card(&trace)))
+    Ok(Some(counting.card(trace)))
 }
 
 /// Reads and writes counted apart.
@@ -152,7 +164,7 @@ impl Counting {
         self.ios.add(io.op, 1);
         self.bytes.add(io.op, io.bytes);
         self.largest = self.largest.max(io.bytes);
-        self.sizes[class(io.bytes.div_ceil(512), SIZES)].add(io.op, 1);
+        self.sizes[class(io.bytes.div_ceil(SMALLEST_SIZE), SIZES)].add(io.op, 1);
         let both = io.offset_bytes | io.bytes;
         self.aligned_4k.add(io.op, u64::from(both.is_multiple_of(4096)));
         self.aligned_512.add(io.op, u64::from(both.is_multiple_of(512)));
@@ -222,7 +234,7 @@ impl Counting {
             extent_bytes: self.extent,
             largest_bytes: self.largest,
             devices: self.devices.len() as u64,
-            sizes: bins(&self.sizes, 512),
+            sizes: bins(&self.sizes, SMALLEST_SIZE),
             sequential: self.sequential.of(self.ios),
             aligned_4k: self.aligned_4k.of(self.ios),
             aligned_512: self.aligned_512.of(self.ios),
@@ -252,5 +264,29 @@ fn spread(times: &Histogram) -> Spread {
         p99: micros(times.percentile(99.0)),
         max: micros(times.max()),
         sum_s: times.sum() as f64 / 1e9,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, from_bytes};
+
+    #[test]
+    fn the_last_class_of_sizes_begins_where_the_one_before_ends() {
+        let largest = |bytes: u64| {
+            let text = format!("time_s,op,offset_bytes,length_bytes\n0,r,0,{bytes}\n");
+            let trace = from_bytes(text.into(), &Options::default()).expect("it is a trace");
+            let card = card(trace, &mut || true).expect("it is whole").expect("it went on");
+            card.sizes.iter().map(|bin| bin.up_to).collect::<Vec<_>>()
+        };
+        assert_eq!(largest(LAST_SIZE_ABOVE), [Some(LAST_SIZE_ABOVE)]);
+        assert_eq!(largest(LAST_SIZE_ABOVE + 512), [None]);
+        assert_eq!(LAST_SIZE_ABOVE, 16 << 20);
+        let depth = |depth: u64| class(depth, DEPTHS);
+        assert_eq!(
+            [depth(LAST_DEPTH_ABOVE), depth(LAST_DEPTH_ABOVE + 1)],
+            [DEPTHS - 2, DEPTHS - 1]
+        );
     }
 }

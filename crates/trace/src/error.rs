@@ -5,6 +5,7 @@ use std::io;
 
 use super::formats::Format;
 use super::generate::UnknownGenerated;
+use super::inapplicable::Inapplicable;
 use super::task::TaskError;
 
 /// A trace that cannot be read on, or a record of it that is no I/O.
@@ -19,6 +20,13 @@ pub struct TraceError {
     pub place: Place,
     /// Why.
     pub reason: Reason,
+}
+
+impl TraceError {
+    /// Without the name of the trace, for a sentence that has named it.
+    pub fn without_name(&self) -> String {
+        format!("{}{}{}", format_words(&self.format), self.place, self.reason)
+    }
 }
 
 fn format_words(format: &Option<Format>) -> String {
@@ -89,13 +97,13 @@ pub enum Reason {
     },
     /// A format that was not recognised.
     #[error(
-        "its content is none of {}; name it with --format if it is one of them",
+        "its content is none of {}; name its format (--format) if it is one of them",
         Format::names()
     )]
     UnknownFormat,
     /// A format that was not recognised, and the one that is nearest.
     #[error(
-        "it is of no format; nearest is {} (--format {}), but in line {line} {why}; docs/TRACES.md has what its lines \
+        "it is of no format; nearest is {}, format (--format) {}, but in line {line} {why}; docs/TRACES.md has what its lines \
          look like",
         format.title(),
         format.name()
@@ -114,12 +122,17 @@ pub enum Reason {
     /// A task that there is not, or that is none.
     #[error(transparent)]
     Task(#[from] Box<TaskError>),
-    /// A task has as many I/Os as it has.
-    #[error("--ios does not apply to a task: leave it out")]
-    IosOfTask,
-    /// A recording has as many I/Os as it has.
-    #[error("--ios does not apply to a recording; --from and --to take a part of it")]
-    IosOfRecording,
+    /// An option that would be given in vain.
+    #[error(transparent)]
+    Inapplicable(#[from] Inapplicable),
+    /// A version of the format that cannot be read, so that no record of it is understood.
+    #[error("it is of version {found}; this fourcorners reads versions 1 to {newest}")]
+    Version {
+        /// Its version.
+        found: u32,
+        /// The newest that is read.
+        newest: u32,
+    },
     /// A name that is that of no file, but one of a task or of a generated trace but for what stands
     /// before it.
     #[error("there is no such file; did you mean {0}?")]
@@ -165,11 +178,34 @@ impl Bad {
     /// Whether leaving it out leaves a trace, be it one that ends here.
     pub(super) fn may_be_skipped(&self) -> bool {
         match &self.reason {
-            Reason::Io(error) => matches!(
-                error.kind(),
-                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other
-            ),
+            Reason::Io(error) => match error.kind() {
+                io::ErrorKind::InvalidData
+                | io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::Other => true,
+                // Of flate2 it is a wrong checksum at the end of a gzip stream; of the system (EINVAL) it says nothing
+                // about the trace.
+                io::ErrorKind::InvalidInput => error.raw_os_error().is_none(),
+                _ => false,
+            },
+            Reason::Version { .. } => false,
             _ => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// EINVAL on Linux.
+    const EINVAL: i32 = 22;
+
+    #[test]
+    fn a_damaged_packing_may_be_skipped_and_an_error_of_the_system_may_not() {
+        let skipped = |error| Bad::io(Place::Whole, error).may_be_skipped();
+        assert!(skipped(io::Error::new(io::ErrorKind::InvalidInput, "a wrong checksum")));
+        assert!(skipped(io::Error::new(io::ErrorKind::InvalidData, "damage")));
+        assert!(!skipped(io::Error::from_raw_os_error(EINVAL)));
+        assert!(!skipped(io::ErrorKind::PermissionDenied.into()));
     }
 }

@@ -125,8 +125,9 @@ impl Filter {
 #[cold]
 fn too_large(io: &TraceIo) -> Reason {
     let (offset, bytes) = (io.offset_bytes, io.bytes);
+    let unit = if bytes == 1 { "byte" } else { "bytes" };
     Reason::Other(format!(
-        "an I/O of {bytes} bytes at offset {offset} does not fit into the space its addresses are \
+        "an I/O of {bytes} {unit} at offset {offset} does not fit into the space its addresses are \
          mapped to"
     ))
 }

@@ -26,12 +26,14 @@
 
 mod ahead;
 mod card;
+mod convert;
 mod detect;
 mod error;
 mod fields;
 mod filter;
 mod formats;
 mod generate;
+mod inapplicable;
 mod input;
 mod io;
 mod options;
@@ -45,16 +47,19 @@ use std::path::Path;
 use fourcorners_drive::Nanos;
 
 pub use ahead::Ahead;
-pub use card::card;
+pub use card::{LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE, card};
+pub use convert::Conversion;
 pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::{Format, UnknownFormat};
 pub use generate::{Composition, Generated, UnknownGenerated};
+pub use inapplicable::{Inapplicable, ReadOption, TraceKind};
 pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
 pub use options::{Event, MOST_FACTOR, MOST_GENERATED, Options};
 pub use task::{MORE_TASK_NAMES, Step, StepError, TASK_NAMES, Task, TaskError, task_names};
 pub use write::{Lost, Output, Recorder, UnknownOutput, WriteError, Written, write};
 
+use formats::compact::Texts;
 use reader::Reader;
 
 /// What stands before the name of a generated trace.
@@ -74,6 +79,8 @@ pub struct Trace {
     /// The first that the filter kept: when it was recorded, and its time after the filter, from which all others count.
     kept: Option<[Nanos; 2]>,
     skipped: u64,
+    /// Why the first of those was left out.
+    first_skipped: Option<Box<TraceError>>,
     /// The latest time that was given.
     latest: Nanos,
     before_first: u64,
@@ -99,6 +106,9 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
         Some(generated) => {
             let composition = Composition::named(generated)
                 .map_err(|why| wrong(None, Place::Whole, why.into()))?;
+            if let Some(why) = Inapplicable::to_made(options, TraceKind::Generated) {
+                return Err(wrong(None, Place::Whole, why.into()));
+            }
             let ios = options.ios.unwrap_or(composition.ios());
             (None, Reader::Generated(Box::new(Generated::new(composition, ios, options.seed))))
         }
@@ -106,9 +116,6 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
             let meant = meant(&name).filter(|_| !path.exists()).map(Reason::Meant);
             if let Some(reason) = meant {
                 return Err(wrong(None, Place::Whole, reason));
-            }
-            if options.ios.is_some() {
-                return Err(wrong(None, Place::Whole, Reason::IosOfRecording));
             }
             let (format, reader) = reader::open(path, options)
                 .map_err(|(format, reason)| wrong(format, Place::Whole, reason))?;
@@ -129,10 +136,10 @@ fn meant(name: &str) -> Option<String> {
 }
 
 fn task_reader(name: &str, options: &Options) -> Result<Reader, Reason> {
-    if options.ios.is_some() {
-        return Err(Reason::IosOfTask);
-    }
     let task = Task::named(name).map_err(Box::new)?;
+    if let Some(why) = Inapplicable::to_made(options, TraceKind::Task) {
+        return Err(why.into());
+    }
     Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))
 }
 
@@ -159,6 +166,7 @@ impl Trace {
             first: None,
             kept: None,
             skipped: 0,
+            first_skipped: None,
             latest: Nanos::ZERO,
             before_first: 0,
             ended: false,
@@ -172,16 +180,51 @@ impl Trace {
 
     /// The name of its format, `generated` or `task`.
     fn origin(&self) -> &'static str {
-        match (self.format, &self.reader) {
-            (Some(format), _) => format.name(),
-            (None, Reader::Task(_)) => "task",
-            (None, _) => "generated",
+        match self.kind() {
+            TraceKind::Recording(format) => format.name(),
+            TraceKind::Task => "task",
+            TraceKind::Generated => "generated",
         }
     }
 
     /// Records that were left out so far because they could not be read.
     pub fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// Why the first of those could not be read.
+    pub fn first_skipped(&self) -> Option<&TraceError> {
+        self.first_skipped.as_deref()
+    }
+
+    /// Whether an I/O was read so far, be it one that the filter left out.
+    pub fn has_ios(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// What it is: a recording, a task or generated.
+    pub fn kind(&self) -> TraceKind {
+        match (self.format, &self.reader) {
+            (Some(format), _) => TraceKind::Recording(format),
+            (None, Reader::Task(_)) => TraceKind::Task,
+            (None, _) => TraceKind::Generated,
+        }
+    }
+
+    /// Keeps texts about the trace from here on, until they are taken.
+    fn keep_texts(&mut self) {
+        if let Reader::Compact(compact) = &mut self.reader {
+            compact.keep_texts();
+        }
+    }
+
+    /// The texts about the trace since they were taken last.
+    #[inline]
+    fn take_texts(&mut self) -> Texts {
+        match &mut self.reader {
+            Reader::Compact(compact) => compact.take_texts(),
+            _ => Texts::default(),
+        }
     }
 
     /// How many I/Os so far were recorded before the first one, and got its time, so that their times do not show it.
@@ -225,14 +268,21 @@ impl Iterator for Trace {
                 Some(Err(bad)) => bad,
             };
             self.ended = !bad.goes_on;
-            if self.skip_bad && bad.may_be_skipped() {
+            let is_skipped = self.skip_bad && bad.may_be_skipped();
+            if is_skipped && self.first_skipped.is_some() {
                 self.skipped += 1;
                 continue;
             }
-            self.ended = true;
             let error::Bad { place, reason, .. } = bad;
             let (name, format) = (self.name.clone(), self.format);
-            return Some(Err(TraceError { name, format, place, reason }));
+            let error = TraceError { name, format, place, reason };
+            if is_skipped {
+                self.skipped = 1;
+                self.first_skipped = Some(Box::new(error));
+                continue;
+            }
+            self.ended = true;
+            return Some(Err(error));
         }
         self.ended = true;
         None

@@ -19,6 +19,7 @@ use super::formats::mqsim;
 use super::formats::msr::Msr;
 use super::formats::vscsi::Vscsi;
 use super::generate::Generated;
+use super::inapplicable::Inapplicable;
 use super::input::{Input, Line, MOST_LINE_BYTES};
 use super::io::TraceIo;
 use super::options::Options;
@@ -182,6 +183,9 @@ pub(super) fn of(source: impl Read + Send + 'static, options: &Options) -> Opene
             },
         ));
     };
+    if let Some(why) = Inapplicable::to_recording(options, format) {
+        return Err((None, why.into()));
+    }
     let lines = |input, parser| Reader::Lines(Box::new(Lines { input, parser }));
     let reader = match format {
         Format::Blktrace => Reader::Blktrace(Box::new(Blktrace::new(vec![input], options.event))),

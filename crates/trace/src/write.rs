@@ -7,7 +7,7 @@ use std::str::FromStr;
 use fourcorners_drive::{Nanos, Op};
 
 use super::error::TraceError;
-use super::formats::compact::Encoder;
+use super::formats::compact::{Encoder, Texts};
 use super::io::TraceIo;
 
 /// A format that traces are written in.
@@ -67,6 +67,8 @@ pub struct Lost {
     pub flags: bool,
     /// How well what is written can be compressed.
     pub compressibility: bool,
+    /// Text about the trace, which says where it is from; or some of it, where there was too much at one place.
+    pub texts: bool,
 }
 
 impl Lost {
@@ -78,6 +80,7 @@ impl Lost {
             (self.order, "times that go back"),
             (self.flags, "flags (FUA, zeros, failures)"),
             (self.compressibility, "compressibility"),
+            (self.texts, "text about the trace"),
         ];
         all.into_iter().filter_map(|(is_lost, words)| is_lost.then_some(words))
     }
@@ -129,7 +132,8 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Writes a trace. `file` is what an iolog calls the drive; the second of several it calls `file.1`.
+/// Writes the I/Os of a trace; texts about it are not among them, [`super::Conversion`] has both. `file` is what an iolog
+/// calls the drive; the second of several it calls `file.1`.
 ///
 /// # Errors
 /// The first of either side.
@@ -139,30 +143,57 @@ pub fn write(
     file: &str,
     to: impl Write,
 ) -> Result<Written, WriteError> {
-    let mut to = BufWriter::with_capacity(256 << 10, to);
-    let mut written = Written::default();
-    let mut encoder = Encoder::default();
-    match output {
-        Output::Iolog => writeln!(to, "fio version 3 iolog")?,
-        Output::Csv => writeln!(to, "time_ns,op,offset_bytes,length_bytes,duration_ns,device")?,
-        Output::Compact => to.write_all(&Encoder::head())?,
-    }
-    let mut files = Files { name: file, open: Vec::new(), of_device: HashMap::new() };
-    let mut latest = Nanos::ZERO;
+    let mut writer = Writer::begin(output, file, to)?;
     for io in trace {
-        let io = io?;
-        written.ios += 1;
-        written.lost.add(&io, output, latest);
-        latest = latest.max(io.at);
-        let (at, op, offset, bytes) = (io.at.0, op_name(io.op), io.offset_bytes, io.bytes);
+        writer.put(&io?)?;
+    }
+    Ok(writer.finish()?)
+}
+
+/// A trace that is being written.
+pub(super) struct Writer<'a, W: Write> {
+    output: Output,
+    to: BufWriter<W>,
+    encoder: Encoder,
+    files: Files<'a>,
+    latest: Nanos,
+    written: Written,
+}
+
+impl<'a, W: Write> Writer<'a, W> {
+    /// Writes what stands before the first I/O.
+    pub(super) fn begin(output: Output, file: &'a str, to: W) -> io::Result<Writer<'a, W>> {
+        let mut to = BufWriter::with_capacity(256 << 10, to);
         match output {
+            Output::Iolog => writeln!(to, "fio version 3 iolog")?,
+            Output::Csv => writeln!(to, "time_ns,op,offset_bytes,length_bytes,duration_ns,device")?,
+            Output::Compact => to.write_all(&Encoder::head())?,
+        }
+        Ok(Writer {
+            output,
+            to,
+            encoder: Encoder::default(),
+            files: Files { name: file, open: Vec::new(), of_device: HashMap::new() },
+            latest: Nanos::ZERO,
+            written: Written::default(),
+        })
+    }
+
+    /// Writes an I/O.
+    pub(super) fn put(&mut self, io: &TraceIo) -> io::Result<()> {
+        self.written.ios += 1;
+        self.written.lost.add(io, self.output, self.latest);
+        self.latest = self.latest.max(io.at);
+        let to = &mut self.to;
+        let (at, op, offset, bytes) = (io.at.0, op_name(io.op), io.offset_bytes, io.bytes);
+        match self.output {
             Output::Iolog => {
                 // fio's own times never go back.
-                let at_us = latest.0 / 1000;
-                let file = files.of(io.device, at_us, &mut to)?;
+                let at_us = self.latest.0 / 1000;
+                let file = self.files.of(io.device, at_us, to)?;
                 match io.op {
-                    Op::Flush => writeln!(to, "{at_us} {file} sync 0 0")?,
-                    _ => writeln!(to, "{at_us} {file} {op} {offset} {bytes}")?,
+                    Op::Flush => writeln!(to, "{at_us} {file} sync 0 0"),
+                    _ => writeln!(to, "{at_us} {file} {op} {offset} {bytes}"),
                 }
             }
             Output::Csv => {
@@ -170,26 +201,44 @@ pub fn write(
                 if let Some(duration) = io.duration {
                     write!(to, "{}", duration.0)?;
                 }
-                writeln!(to, ",{}", io.device)?;
+                writeln!(to, ",{}", io.device)
             }
+            Output::Compact => match self.encoder.put(io) {
+                Some(block) => to.write_all(&block),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Writes texts about the trace, where the form has a place for them.
+    pub(super) fn texts(&mut self, texts: &Texts) -> io::Result<()> {
+        self.written.lost.texts |= texts.too_many;
+        match self.output {
+            // A comment of a table would stand in the way of those who read it as a table.
+            Output::Iolog | Output::Csv => self.written.lost.texts |= !texts.blocks.is_empty(),
             Output::Compact => {
-                if let Some(block) = encoder.put(&io) {
-                    to.write_all(&block)?;
+                for text in &texts.blocks {
+                    self.to.write_all(&Encoder::text_block(text))?;
                 }
             }
         }
+        Ok(())
     }
-    match output {
-        Output::Iolog => {
-            for file in &files.open {
-                writeln!(to, "{} {file} close", latest.0 / 1000)?;
+
+    /// Writes what is left, and the end.
+    pub(super) fn finish(mut self) -> io::Result<Written> {
+        match self.output {
+            Output::Iolog => {
+                for file in &self.files.open {
+                    writeln!(self.to, "{} {file} close", self.latest.0 / 1000)?;
+                }
             }
+            Output::Csv => {}
+            Output::Compact => self.to.write_all(&self.encoder.finish())?,
         }
-        Output::Csv => {}
-        Output::Compact => to.write_all(&encoder.finish())?,
+        self.to.flush()?;
+        Ok(self.written)
     }
-    to.flush()?;
-    Ok(written)
 }
 
 /// Writes a compact trace as it happens: what was written so far can be read if it ends without [`Recorder::finish`].

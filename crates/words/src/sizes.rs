@@ -3,6 +3,7 @@
 /// A size in decimal units, as drives are sold.
 pub fn size(bytes: u64) -> String {
     match bytes {
+        1 => "1 byte".into(),
         0..1_000_000 => format!("{bytes} bytes"),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         1_000_000_000..1_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
@@ -40,6 +41,7 @@ mod tests {
 
     #[test]
     fn sizes_are_decimal() {
+        assert_eq!([0, 1, 2].map(size), ["0 bytes", "1 byte", "2 bytes"]);
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(16 << 20), "16.8 MB");
         assert_eq!(size(120_034_123_776), "120.0 GB");

@@ -1,5 +1,12 @@
 //! `fourcorners trace` from end to end.
 
+#[path = "trace/empty.rs"]
+mod empty;
+#[path = "trace/in_vain.rs"]
+mod in_vain;
+#[path = "trace/words.rs"]
+mod words;
+
 use std::fs;
 
 use fourcorners_record::{Ended, TargetKind, json_schema};
@@ -169,11 +176,14 @@ fn what_cannot_be_done_is_refused_in_a_line() {
         (&["info", "generated:light", "--ios", "0"], "--ios"),
         (&["convert", "far.csv", "-o", "x", "--as", "msr"], "there are: fio-iolog, csv, compact"),
         (&["convert", "far.csv", "-o", "."], "is a folder"),
-        (&["convert", "far.csv", "-o", "x", "--from", "1"], "none of its I/Os is left to convert"),
+        (&["convert", "far.csv", "-o", "x", "--from", "1"], "of its I/Os none is left by --from"),
         (&["convert", "letter", "-o", "x"], "--format"),
-        (&["convert", "far.csv", "-o", "x", "--drive", "a b"], "without blanks"),
+        (
+            &["convert", "far.csv", "-o", "x", "--as", "fio-iolog", "--drive", "a b"],
+            "without blanks",
+        ),
         (&["replay", "far.csv", M4], "--rescale-address"),
-        (&["replay", "none.csv", M4], "nothing to replay"),
+        (&["replay", "none.csv", M4], "there is no I/O in it"),
         (&["replay", "far.csv", M4, "--pace", "slow"], "think, recorded and fast"),
         (&["replay", "far.csv", M4, "--depth", "0"], "--depth 0"),
         (&["replay", "far.csv", M4, "--idle-cap", "-1"], "--idle-cap -1"),

@@ -159,8 +159,10 @@ impl Blktrace {
 /// Why a kernel trace has no I/Os.
 pub(super) fn other_events(event: Event) -> Reason {
     Reason::Other(match event {
-        Event::Issue => "it has queue events (Q) and no issue events (D): add --event queue".into(),
-        Event::Queue => "it has no queue events (Q): leave out --event queue".into(),
+        Event::Issue => {
+            "it has queue events (Q) and no issue events (D): set event (--event) to queue".into()
+        }
+        Event::Queue => "it has no queue events (Q): leave event (--event) out".into(),
     })
 }
 

@@ -1,12 +1,16 @@
 //! fourcorners' own form: what an I/O differs in from the one before it, in blocks with a checksum.
 //! Described byte by byte in docs/TRACES.md.
 
+mod encoder;
+
 use fourcorners_drive::{Nanos, Op};
 
 use crate::error::{Bad, Place, Reason};
 use crate::fields;
 use crate::input::Input;
 use crate::io::{IoFlags, MOST_TIME, TraceIo};
+
+pub(crate) use encoder::Encoder;
 
 /// The first bytes: one that is no text, the name, and the ends of line that a transfer as text
 /// would change.
@@ -18,10 +22,12 @@ pub(crate) const VERSION: u32 = 2;
 const HEAD: usize = 16;
 /// Bytes before each block: length, I/Os, checksum, and what is in it.
 const BLOCK_HEAD: usize = 16;
+/// Bytes of the last block's content: the number of I/Os in all.
+const TOTAL_BYTES: usize = 8;
 /// Most bytes of a block's content.
 const MOST_BLOCK: usize = 64 << 10;
-/// Most bytes of an I/O: flags twice and five numbers of up to ten bytes.
-const MOST_RECORD: usize = 2 + 5 * 10;
+/// Most bytes of text that are kept until they are taken: a trace may be nothing but text.
+const MOST_TEXTS: usize = 1 << 20;
 /// What is in a block: I/Os, or, since version 2, text about the trace.
 const IOS: u32 = 0;
 const TEXT: u32 = 1;
@@ -40,6 +46,9 @@ const DURATION: u8 = 1 << 5;
 const FUA: u8 = 1 << 6;
 /// A byte of [`ZEROES`] and [`FAILED`] follows the flags; since version 2.
 const FURTHER: u8 = 1 << 7;
+/// What times and offsets may be, for a message.
+const POSSIBLE_TIMES: &str = "from 0 to 73 years in nanoseconds";
+const POSSIBLE_OFFSETS: &str = "from 0 to below 2^62 bytes";
 const KNOWN_IN_1: u8 = OP | NEXT | SAME_LENGTH | SAME_DEVICE | DURATION;
 
 /// Further flags: the write was one of zeros.
@@ -50,15 +59,6 @@ const FAILED: u8 = 2;
 /// Whether a trace of this format begins like this.
 pub(crate) fn begins(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
-}
-
-fn code(op: Op) -> u8 {
-    match op {
-        Op::Read => 0,
-        Op::Write => 1,
-        Op::Trim => 2,
-        Op::Flush => 3,
-    }
 }
 
 /// The I/O before, as both sides know it; it begins anew with each block, so that a block that is
@@ -77,116 +77,12 @@ impl Before {
     }
 }
 
-/// Makes the blocks of a trace.
-#[derive(Debug, Default)]
-pub(crate) struct Encoder {
-    content: Vec<u8>,
-    ios: u32,
-    before: Before,
-    total: u64,
-}
-
-impl Encoder {
-    /// What stands at the beginning of a trace.
-    pub(crate) fn head() -> Vec<u8> {
-        let mut head = MAGIC.to_vec();
-        head.extend_from_slice(&VERSION.to_le_bytes());
-        head
-    }
-
-    /// Takes an I/O; a block is to be written when one is full.
-    pub(crate) fn put(&mut self, io: &TraceIo) -> Option<Vec<u8>> {
-        let before = self.before;
-        let mut flags = code(io.op);
-        let addressed = io.op != Op::Flush;
-        let next = io.offset_bytes == before.end;
-        flags |= if addressed && next { NEXT } else { 0 };
-        flags |= if addressed && io.bytes == before.bytes { SAME_LENGTH } else { 0 };
-        flags |= if io.device == before.device { SAME_DEVICE } else { 0 };
-        flags |= if io.duration.is_some() { DURATION } else { 0 };
-        flags |= if io.flags.fua { FUA } else { 0 };
-        let further = if io.flags.zeroes { ZEROES } else { 0 };
-        let further = further | if io.flags.failed { FAILED } else { 0 };
-        flags |= if further != 0 { FURTHER } else { 0 };
-        let content = &mut self.content;
-        content.push(flags);
-        if further != 0 {
-            content.push(further);
-        }
-        put_signed(content, io.at.0.wrapping_sub(before.at) as i64);
-        if addressed && !next {
-            put_signed(content, io.offset_bytes.wrapping_sub(before.end) as i64);
-        }
-        if addressed && io.bytes != before.bytes {
-            put_number(content, io.bytes);
-        }
-        if io.device != before.device {
-            put_number(content, u64::from(io.device));
-        }
-        if let Some(duration) = io.duration {
-            put_number(content, duration.0);
-        }
-        self.before = Before::after(io);
-        self.ios += 1;
-        (self.content.len() + MOST_RECORD > MOST_BLOCK).then(|| self.block())
-    }
-
-    /// What is left, and the end: a block of no I/Os that says how many there are in all.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
-        let mut rest = if self.ios > 0 { self.block() } else { Vec::new() };
-        self.content.extend_from_slice(&self.total.to_le_bytes());
-        rest.extend(self.block());
-        rest
-    }
-
-    /// A block of text about the trace, cut at 64 KiB; it may stand before any other.
-    pub(crate) fn text(text: &str) -> Vec<u8> {
-        let mut end = text.len().min(MOST_BLOCK);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        Encoder::framed(&text.as_bytes()[..end], 0, TEXT)
-    }
-
-    fn framed(content: &[u8], ios: u32, what: u32) -> Vec<u8> {
-        let mut block = Vec::with_capacity(BLOCK_HEAD + content.len());
-        block.extend_from_slice(&(content.len() as u32).to_le_bytes());
-        block.extend_from_slice(&ios.to_le_bytes());
-        block.extend_from_slice(&checksum(ios, content).to_le_bytes());
-        block.extend_from_slice(&what.to_le_bytes());
-        block.extend_from_slice(content);
-        block
-    }
-
-    fn block(&mut self) -> Vec<u8> {
-        let content = std::mem::take(&mut self.content);
-        let block = Encoder::framed(&content, self.ios, IOS);
-        self.total += u64::from(self.ios);
-        (self.ios, self.before) = (0, Before::default());
-        block
-    }
-}
-
 /// CRC-32 over the number of I/Os and the content.
 fn checksum(ios: u32, content: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&ios.to_le_bytes());
     crc.update(content);
     crc.finalize()
-}
-
-/// Seven bits a byte, the lowest first; the highest bit says that there are more.
-fn put_number(to: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        to.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
-}
-
-/// The sign in the lowest bit.
-fn put_signed(to: &mut Vec<u8>, value: i64) {
-    put_number(to, (value << 1 ^ value >> 63) as u64);
 }
 
 /// Reads a trace of this form.
@@ -205,6 +101,29 @@ pub(crate) struct Compact {
     read: u64,
     /// Whether a block was left out, so that the total at the end cannot be met.
     damaged: bool,
+    /// Where somebody asks for them, the blocks of text that were read and not yet taken.
+    texts: Option<Texts>,
+}
+
+/// Blocks of text about a trace, of at most [`MOST_TEXTS`] bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    /// What is in each, in the order of the trace.
+    pub(crate) blocks: Vec<Box<[u8]>>,
+    bytes: usize,
+    /// Whether there were more of them.
+    pub(crate) too_many: bool,
+}
+
+impl Texts {
+    fn add(&mut self, content: &[u8]) {
+        // An empty one takes memory, too.
+        self.bytes += content.len().max(BLOCK_HEAD);
+        match self.bytes <= MOST_TEXTS {
+            true => self.blocks.push(content.into()),
+            false => self.too_many = true,
+        }
+    }
 }
 
 impl Compact {
@@ -221,7 +140,19 @@ impl Compact {
             ended: false,
             read: 0,
             damaged: false,
+            texts: None,
         }
+    }
+
+    /// Keeps the blocks of text from here on, until they are taken.
+    pub(crate) fn keep_texts(&mut self) {
+        self.texts.get_or_insert_default();
+    }
+
+    /// The blocks of text since this was asked last.
+    #[inline]
+    pub(crate) fn take_texts(&mut self) -> Texts {
+        self.texts.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     #[inline]
@@ -238,9 +169,13 @@ impl Compact {
                     Err(reason) => {
                         // What follows in the block counts from what was not understood.
                         (self.left, self.damaged) = (0, true);
+                        self.at = self.length;
                         Err(Bad { place: Place::Byte(self.place), reason, goes_on: true })
                     }
                 });
+            }
+            if self.at < self.length {
+                return Some(Err(self.not_used_up()));
             }
             if self.ended {
                 return None;
@@ -292,6 +227,9 @@ impl Compact {
             return Err(bad(Reason::Checksum { expected, found }));
         }
         if what == TEXT {
+            if let Some(texts) = &mut self.texts {
+                texts.add(&self.content[..length]);
+            }
             return Ok(());
         }
         (self.at, self.length, self.left, self.before) = (0, length, ios, Before::default());
@@ -307,6 +245,17 @@ impl Compact {
         Ok(())
     }
 
+    /// The checksum covers the number of I/Os, so whoever wrote the block counted wrong, and I/Os would be lost silently.
+    #[cold]
+    fn not_used_up(&mut self) -> Bad {
+        let (used, length) = (self.at, self.length);
+        (self.at, self.damaged) = (length, true);
+        let reason = Reason::Other(format!(
+            "the I/Os that the block counts end after {used} of its {length} bytes: its number of I/Os is wrong"
+        ));
+        Bad { place: Place::Byte(self.place), reason, goes_on: true }
+    }
+
     fn begin(&mut self) -> Result<(), Bad> {
         let place = Place::Byte(0);
         let fatal = |reason| Bad { place, reason, goes_on: false };
@@ -319,9 +268,7 @@ impl Compact {
         }
         let version = u32::from_le_bytes([12, 13, 14, 15].map(|at| head[at]));
         if !(1..=VERSION).contains(&version) {
-            return Err(fatal(Reason::Other(format!(
-                "it is of version {version}; this fourcorners reads versions 1 to {VERSION}"
-            ))));
+            return Err(fatal(Reason::Version { found: version, newest: VERSION }));
         }
         self.input.pass(HEAD);
         self.version = version;
@@ -331,12 +278,19 @@ impl Compact {
     /// The block of no I/Os: the total has to be what was read.
     fn end(&mut self) -> Result<(), Reason> {
         self.ended = true;
-        let total =
-            self.content[..self.length].first_chunk().map(|total| u64::from_le_bytes(*total));
+        self.at = self.length;
+        let content = &self.content[..self.length];
+        if content.len() > TOTAL_BYTES {
+            let length = content.len();
+            return Err(Reason::Other(format!(
+                "its last block has {length} bytes, not the {TOTAL_BYTES} of the number of I/Os: its number of I/Os is wrong"
+            )));
+        }
+        let total = content.first_chunk().map(|total| u64::from_le_bytes(*total));
         match total {
             Some(total) if total == self.read || self.damaged => Ok(()),
             Some(total) => Err(Reason::Other(format!(
-                "its end counts {total} I/Os, and {} were read: a part is missing",
+                "its number of I/Os is {total} by its end, and {} by its blocks: a part is missing",
                 self.read
             ))),
             None => Err(Reason::Missing { field: "total" }),
@@ -366,13 +320,18 @@ impl Compact {
             _ => Op::Flush,
         };
         let before = self.before;
-        let at = before.at.wrapping_add_signed(self.signed()?);
+        let since = self.signed()?;
+        let at = before.at.checked_add_signed(since);
+        let at = at.ok_or_else(|| impossible("time", before.at, since, POSSIBLE_TIMES))?;
         let (mut offset, mut bytes) = (before.end, before.bytes);
         if op == Op::Flush {
             (offset, bytes) = (0, 0);
         } else {
             if flags & NEXT == 0 {
-                offset = offset.wrapping_add_signed(self.signed()?);
+                let from = self.signed()?;
+                let there = offset.checked_add_signed(from);
+                offset =
+                    there.ok_or_else(|| impossible("offset", offset, from, POSSIBLE_OFFSETS))?;
             }
             if flags & SAME_LENGTH == 0 {
                 bytes = self.number()?;
@@ -422,4 +381,11 @@ impl Compact {
 #[cold]
 fn too_short() -> Reason {
     Reason::Other("a block that is shorter than its I/Os".into())
+}
+
+/// What a field is whose value, told as a difference, is below 0 or beyond 2^64.
+#[cold]
+fn impossible(field: &'static str, before: u64, difference: i64, expected: &'static str) -> Reason {
+    let value = i128::from(before) + i128::from(difference);
+    Reason::field(field, value.to_string().as_bytes(), expected)
 }

@@ -106,6 +106,11 @@ impl Format {
         }
     }
 
+    /// Whether its records are events of the kernel, of which an I/O has several.
+    pub fn has_events(self) -> bool {
+        matches!(self, Format::Blktrace | Format::Blkparse)
+    }
+
     /// The names of all, for a message.
     pub(super) fn names() -> String {
         Format::ALL.map(Format::name).join(", ")

@@ -131,7 +131,7 @@ fn queue_events_are_taken_when_asked_for() {
     let queue = Options { event: Event::Queue, ..Options::default() };
     assert_eq!(read(only_queued.as_bytes(), &queue).expect("it is whole"), ios);
     let error = read(only_queued.as_bytes(), &Options::default()).expect_err("no issue events");
-    assert!(error.to_string().contains("--event queue"), "{error}");
+    assert!(error.to_string().contains("set event (--event) to queue"), "{error}");
 }
 
 #[test]

@@ -11,7 +11,9 @@ fn is_answered(bytes: &[u8]) {
     let formats = Format::ALL.map(Some).into_iter().chain([None]);
     for format in formats {
         for skip_bad in [false, true] {
-            let event = if skip_bad { Event::Queue } else { Event::Issue };
+            // Other formats have no such events, and refuse it.
+            let is_of_kernel = format.is_some_and(Format::has_events);
+            let event = if skip_bad && is_of_kernel { Event::Queue } else { Event::Issue };
             let options = Options { format, skip_bad, event, ..Options::default() };
             let Ok(mut trace) = from_bytes(bytes.to_vec(), &options) else { continue };
             let mut answers = 0;

@@ -4,12 +4,15 @@
 mod broken;
 #[path = "../common/mod.rs"]
 mod common;
+mod compact;
 mod formats;
 mod generated;
 mod hostile;
+mod inapplicable;
 mod lost;
 mod packed;
 mod real;
+mod texts;
 mod writers;
 
 use fourcorners_drive::{Nanos, Op};

@@ -65,6 +65,32 @@ fn gzip_zstd_and_lz4_are_seen_by_their_content() {
     }
 }
 
+/// All I/Os are there before the checksum at the end of the stream, which alone is wrong.
+#[test]
+fn a_wrong_checksum_at_the_end_may_be_left_out_whatever_it_is_packed_with() {
+    let trace = writers::vscsi(&some());
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&trace).expect("memory can be written");
+    // Where the checksum is, from the end: before the length in gzip, last in the others.
+    let mut all = vec![("gzip", gzip.finish().expect("memory can be written"), 8)];
+    all.extend(packed("zstd", &["-c", "--check"], &trace).map(|bytes| ("zstd", bytes, 4)));
+    all.extend(packed("lz4", &["-c"], &trace).map(|bytes| ("lz4", bytes, 4)));
+    for (tool, mut bytes, from_end) in all {
+        let skip = Options { skip_bad: true, ..Options::default() };
+        let left = |bytes: &[u8]| {
+            let mut trace = fourcorners_trace::from_bytes(bytes.to_vec(), &skip).expect("a trace");
+            let ios = trace.by_ref().filter(|io| io.is_ok()).count();
+            (ios, trace.skipped())
+        };
+        assert_eq!(left(&bytes), (some().len(), 0), "{tool}");
+        let at = bytes.len() - from_end;
+        bytes[at] ^= 1;
+        assert_eq!(left(&bytes), (some().len(), 1), "{tool}");
+        let strict = read(&bytes, &Options::default()).expect_err("it is damaged").to_string();
+        assert!(strict.to_lowercase().contains("checksum"), "{tool}: {strict}");
+    }
+}
+
 #[test]
 fn packed_one_after_the_other() {
     let (first, second) = (writers::mqsim(&some()[..100]), writers::mqsim(&some()[100..]));

@@ -34,6 +34,20 @@ pub(in crate::cli) struct TraceArgs {
     pub(super) command: TraceCommand,
 }
 
+impl Taken {
+    /// The options given that leave I/Os out.
+    pub(super) fn filters(&self) -> Vec<&'static str> {
+        let all = [
+            (self.from != 0.0, "--from"),
+            (self.to.is_some(), "--to"),
+            (!self.ops.is_empty(), "--ops"),
+            (self.range.is_some(), "--range"),
+            (self.device.is_some(), "--device"),
+        ];
+        all.into_iter().filter_map(|(is_given, option)| is_given.then_some(option)).collect()
+    }
+}
+
 impl TraceArgs {
     /// In which database results are kept, of a command that has any.
     pub(in crate::cli) fn keep(&mut self) -> Option<&mut KeepArgs> {
@@ -81,11 +95,11 @@ pub(super) struct RecordArgs {
 /// Which I/Os of a trace are taken, and how.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Taken {
-    /// Format of the trace [default: recognised by content]
+    /// Format of a recording [default: recognised by content]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
 
-    /// Leave out records that cannot be read, and count them
+    /// Recordings: leave out records that cannot be read, and count them
     #[arg(long)]
     pub(super) skip_bad: bool,
 
@@ -125,9 +139,9 @@ pub(super) struct Taken {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) ios: Option<u64>,
 
-    /// Seed of a generated trace or a task
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
-    pub(super) seed: u64,
+    /// Seed of a generated trace or a task [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
+    pub(super) seed: Option<u64>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -162,9 +176,9 @@ pub(super) struct ConvertArgs {
     #[arg(long = "as", value_name = "FORMAT", default_value = "compact")]
     pub(super) output_format: String,
 
-    /// Name of the drive in a fio-iolog: the file or device that fio will use
-    #[arg(long, value_name = "PATH", default_value = "/dev/DEVICE")]
-    pub(super) drive: String,
+    /// With --as fio-iolog: name of the drive in it, the file or device that fio will use [default: /dev/DEVICE]
+    #[arg(long, value_name = "PATH")]
+    pub(super) drive: Option<String>,
 
     /// Print one JSON document instead of a sentence
     #[arg(long)]
@@ -176,6 +190,12 @@ pub(super) struct ConvertArgs {
 
 /// Most I/Os in flight of a replay, unless told otherwise.
 pub(super) const DEPTH: u32 = 32;
+/// Longest think time of a replay, unless told otherwise.
+pub(super) const IDLE_CAP_MS: f64 = 25.0;
+/// Name of the drive in an iolog, unless told otherwise.
+pub(super) const DRIVE: &str = "/dev/DEVICE";
+/// Seed of a generated trace or a task, unless told otherwise.
+pub(super) const SEED: u64 = 1;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
@@ -195,9 +215,9 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "PACE")]
     pub(super) pace: Option<String>,
 
-    /// Longest think time, milliseconds (with --pace think)
-    #[arg(long, value_name = "MS", default_value_t = 25.0, allow_negative_numbers = true)]
-    pub(super) idle_cap: f64,
+    /// With --pace think: longest think time, milliseconds [default: 25]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub(super) idle_cap: Option<f64>,
 
     /// Most I/Os in flight
     #[arg(long, value_name = "N", default_value_t = DEPTH, allow_negative_numbers = true)]
@@ -235,7 +255,7 @@ pub(super) struct ReplayArgs {
     pub(super) output: Option<PathBuf>,
 
     /// Replace any other file of these names as well
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     pub(super) overwrite: bool,
 
     /// Print one JSON document instead of tables

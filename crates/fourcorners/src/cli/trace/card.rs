@@ -4,7 +4,8 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use fourcorners_record::{Bin, Card, Share, Spread};
 use fourcorners_report::plain;
-use fourcorners_words::{count, three_digits, time};
+use fourcorners_trace::{LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE};
+use fourcorners_words::{count, counted, three_digits, time};
 use serde::Serialize;
 
 /// The name and version of the JSON document's form.
@@ -26,10 +27,11 @@ pub(super) fn table(card: &Card, width: usize) -> String {
     let facts = facts(card);
     let mut text = format!("{} ({})\n\n", plain(&card.trace), card.format);
     text += &columns(width, &facts);
-    text += &histogram(width, card, "size", &card.sizes, size);
+    text += &histogram(width, card, ("size", LAST_SIZE_ABOVE), &card.sizes, size);
     if !card.queue_depths.is_empty() {
-        text +=
-            &histogram(width, card, "queue depth", &card.queue_depths, |depth| depth.to_string());
+        let depth = |depth: u64| depth.to_string();
+        let what = ("queue depth", LAST_DEPTH_ABOVE);
+        text += &histogram(width, card, what, &card.queue_depths, depth);
     }
     text
 }
@@ -97,19 +99,17 @@ fn columns(width: usize, rows: &[[String; 2]]) -> String {
 fn histogram(
     width: usize,
     card: &Card,
-    what: &str,
+    (what, last_above): (&str, u64),
     bins: &[Bin],
     words: impl Fn(u64) -> String,
 ) -> String {
     let mut table = empty(width);
     table.add_row(right([what, "reads", "", "writes", ""].map(String::from)));
-    let mut above = 0;
     for bin in bins {
         let label = match bin.up_to {
             Some(up_to) => format!("≤ {}", words(up_to)),
-            None => format!("> {}", words(above)),
+            None => format!("> {}", words(last_above)),
         };
-        above = bin.up_to.unwrap_or(above);
         let part = |count: u64, all: u64| percent(count as f64 / all.max(1) as f64);
         table.add_row(right([
             label,
@@ -175,7 +175,7 @@ fn size(bytes: u64) -> String {
         bytes if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => {
             format!("{} KiB", bytes >> 10)
         }
-        bytes => format!("{} bytes", grouped(bytes)),
+        bytes => counted(bytes, "byte"),
     }
 }
 

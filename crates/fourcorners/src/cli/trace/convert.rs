@@ -6,12 +6,12 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 
 use fourcorners_machine::save::write_atomically_with;
-use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
+use fourcorners_trace::{self as trace, Conversion, Options, Output, WriteError, Written};
 use fourcorners_words::counted;
 use serde_json::json;
 
-use super::args::ConvertArgs;
-use super::{Interruptible, cannot_open, options, tell_skipped};
+use super::args::{ConvertArgs, DRIVE};
+use super::{opened, options, tell_skipped, why_empty};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::replaced::{Inputs, Kind};
@@ -21,7 +21,12 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
     let options = options(&args.taken).map_err(Failure::Usage)?;
     let output: Output =
         args.output_format.parse().map_err(|why| Failure::Usage(format!("--as: {why}")))?;
-    let drive = &args.drive;
+    if args.drive.is_some() && output != Output::Iolog {
+        return Err(Failure::Usage(
+            "--drive is for --as fio-iolog: add that, or leave it out".into(),
+        ));
+    }
+    let drive = args.drive.as_deref().unwrap_or(DRIVE);
     if drive.is_empty() || drive.contains(char::is_whitespace) || drive.len() > 255 {
         return Err(Failure::Usage(format!(
             "--drive {drive:?}: fio takes a path of 1 to 255 bytes without blanks"
@@ -37,8 +42,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
         inputs.may_write(&args.output, Kind::Trace, args.overwrite).map_err(Failure::Usage)?;
     }
     // Before anything is made: a trace that is none is not worth a file.
-    trace::open(&args.trace, &options).map_err(cannot_open)?;
-    let work = Work { args, options, output, interrupt: Interrupt::listen()? };
+    opened(&args.trace, &args.taken, &options)?;
+    let conversion = Conversion { output, drive };
+    let work = Work { args, options, conversion, interrupt: Interrupt::listen()? };
     let converted = match args.output == Path::new("-") {
         true => work.write(&mut stdout().lock())?,
         false => to_file(&work, &args.output)?,
@@ -77,7 +83,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
 struct Work<'a> {
     args: &'a ConvertArgs,
     options: Options,
-    output: Output,
+    conversion: Conversion<'a>,
     interrupt: Interrupt,
 }
 
@@ -90,10 +96,7 @@ impl Work<'_> {
     /// `None` when it was stopped: what was written is then no whole trace.
     fn write(&self, to: &mut dyn Write) -> Result<Option<Converted>, Failure> {
         let mut trace = trace::open(&self.args.trace, &self.options)?;
-        let interrupt = self.interrupt.clone();
-        let mut ios =
-            Interruptible { trace: &mut trace, interrupt, since_asked: 0, stopped: false };
-        let written = match trace::write(&mut ios, self.output, &self.args.drive, to) {
+        let written = match self.conversion.write(&mut trace, to, &mut || !self.interrupt.asked()) {
             // As it is, so that a reader that has seen enough is known as one.
             Err(WriteError::Io(error)) if self.args.output == Path::new("-") => {
                 return Err(Failure::Failed(error.into()));
@@ -104,14 +107,12 @@ impl Work<'_> {
             }
             written => written?,
         };
-        let whole = !ios.stopped;
-        if whole && written.ios == 0 {
-            return Err(Failure::Usage(format!(
-                "{}: none of its I/Os is left to convert; see --from, --to, --ops, --range and --device",
-                self.args.trace.display()
-            )));
+        let Some(written) = written else { return Ok(None) };
+        if written.ios == 0 {
+            let name = self.args.trace.display().to_string();
+            return Err(Failure::Usage(why_empty(&name, &trace, &self.args.taken)));
         }
-        Ok(whole.then(|| Converted { written, skipped: trace.skipped() }))
+        Ok(Some(Converted { written, skipped: trace.skipped() }))
     }
 }
 

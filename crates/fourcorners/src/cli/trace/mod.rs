@@ -8,12 +8,14 @@ mod replay;
 mod replay_all;
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use fourcorners_drive::Nanos;
 use fourcorners_trace::{
-    self as trace, AddressMap, Event, Filter, Format, MOST_FACTOR, MOST_GENERATED, MOST_TIME,
-    OpSet, Options, Trace, TraceError,
+    self as trace, AddressMap, Event, Filter, Format, Inapplicable, MOST_FACTOR, MOST_GENERATED,
+    MOST_TIME, OpSet, Options, ReadOption, Reason, Trace, TraceKind,
 };
+use fourcorners_words::counted;
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -21,7 +23,7 @@ use super::size::bytes_of;
 use super::terminal::{columns, say};
 
 pub(super) use args::TraceArgs;
-use args::{InfoArgs, Taken, TraceCommand};
+use args::{InfoArgs, SEED, Taken, TraceCommand};
 pub(super) use replay_all::{candidates_named, try_recording};
 
 /// The kernel's `MINORBITS`, by which it numbers devices.
@@ -38,17 +40,14 @@ pub(super) fn run(args: TraceArgs) -> Result<End, Failure> {
 
 fn info(args: &InfoArgs) -> Result<End, Failure> {
     let options = options(&args.taken).map_err(Failure::Usage)?;
-    let trace = trace::open(&args.trace, &options).map_err(cannot_open)?;
+    let mut trace = opened(&args.trace, &args.taken, &options)?;
     let interrupt = Interrupt::listen()?;
-    let Some(card) = trace::card(trace, &mut || !interrupt.asked())? else {
+    let Some(card) = trace::card(&mut trace, &mut || !interrupt.asked())? else {
         say("fourcorners: stopped; the trace was not read to its end");
         return Ok(End::Incomplete);
     };
     if card.ios == 0 {
-        return Err(Failure::Usage(format!(
-            "{}: there is no I/O in it, or none is left by --from, --to, --ops, --range and --device",
-            args.trace.display()
-        )));
+        return Err(Failure::Usage(why_empty(&card.trace, &trace, &args.taken)));
     }
     let text = match args.json {
         true => card::json(&card)?,
@@ -58,19 +57,51 @@ fn info(args: &InfoArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// A trace that is not there or no trace is a slip in the command.
-fn cannot_open(error: TraceError) -> Failure {
-    Failure::Usage(error.to_string())
+/// Opens a trace for a command. One that is not there or is none is a slip in the command, as is an option that says nothing of
+/// it.
+fn opened(path: &Path, taken: &Taken, options: &Options) -> Result<Trace, Failure> {
+    let in_vain = |why: Inapplicable| {
+        Failure::Usage(format!("{}: {}", path.display(), why.on_command_line()))
+    };
+    let trace = trace::open(path, options).map_err(|error| match error.reason {
+        Reason::Inapplicable(why) => in_vain(why),
+        _ => Failure::Usage(error.to_string()),
+    })?;
+    match trace.kind() {
+        kind @ TraceKind::Recording(_) if taken.seed.is_some() => {
+            Err(in_vain(Inapplicable { option: ReadOption::Seed, kind }))
+        }
+        _ => Ok(trace),
+    }
 }
 
 /// Says how many records of a trace were left out, if any were.
 fn tell_skipped(skipped: u64) {
-    let records = match skipped {
-        0 => return,
-        1 => "1 record could not be read and was left out".into(),
-        _ => format!("{skipped} records could not be read and were left out"),
-    };
-    say(&format!("fourcorners: {records}"));
+    if skipped > 0 {
+        say(&format!("fourcorners: {}", left_out(skipped)));
+    }
+}
+
+fn left_out(skipped: u64) -> String {
+    let verb = if skipped == 1 { "was" } else { "were" };
+    format!("{} could not be read and {verb} left out", counted(skipped, "record"))
+}
+
+/// Why nothing is left of a trace that was read to its end.
+fn why_empty(name: &str, trace: &Trace, taken: &Taken) -> String {
+    let by_filters = || format!("none is left by {}", taken.filters().join(" and "));
+    match (trace.first_skipped(), trace.has_ios()) {
+        (None, false) => format!("{name}: there is no I/O in it"),
+        (None, true) => format!("{name}: of its I/Os {}", by_filters()),
+        (Some(first), has_ios) => {
+            let others = match has_ios && !taken.filters().is_empty() {
+                true => format!("of its I/Os {}", by_filters()),
+                false => "no I/O is left".into(),
+            };
+            let records = left_out(trace.skipped());
+            format!("{name}: {records}, and {others}; the first: {}", first.without_name())
+        }
+    }
 }
 
 /// How a trace is to be read.
@@ -85,7 +116,7 @@ fn options(taken: &Taken) -> Result<Options, String> {
         return Err(format!("--ios: give a number from 1 to {MOST_GENERATED}"));
     }
     let filter = filter(taken)?;
-    let (skip_bad, ios, seed) = (taken.skip_bad, taken.ios, taken.seed);
+    let (skip_bad, ios, seed) = (taken.skip_bad, taken.ios, taken.seed.unwrap_or(SEED));
     let format = format.map_err(|why| format!("--format: {why}"))?;
     Ok(Options { format, skip_bad, event, filter, ios, seed })
 }
@@ -95,7 +126,8 @@ fn filter(taken: &Taken) -> Result<Filter, String> {
     if let Some(to) = taken.to {
         filter.to = seconds("--to", to)?;
         if filter.to <= filter.from {
-            return Err(format!("--from {} --to {to}: this range is empty", taken.from));
+            let (from, to) = (short(taken.from), short(to));
+            return Err(format!("--from {from} --to {to}: this range is empty"));
         }
     }
     if !taken.ops.is_empty() {
@@ -126,14 +158,25 @@ fn seconds(name: &str, seconds: f64) -> Result<Nanos, String> {
     let ns = seconds * 1e9;
     match (0.0..=MOST_TIME.0 as f64).contains(&ns) {
         true => Ok(Nanos(ns.round() as u64)),
-        false => Err(format!("{name} {seconds}: give seconds from 0 on")),
+        false => {
+            let most = MOST_TIME.as_secs().floor();
+            Err(format!("{name} {}: give seconds from 0 to {most} (73 years)", short(seconds)))
+        }
     }
 }
 
 fn factor(name: &str, factor: f64) -> Result<f64, String> {
     match (0.0..=MOST_FACTOR).contains(&factor) {
         true => Ok(factor),
-        false => Err(format!("{name} {factor}: give a factor from 0 to {MOST_FACTOR}")),
+        false => Err(format!("{name} {}: give a factor from 0 to {MOST_FACTOR}", short(factor))),
+    }
+}
+
+/// A number that was typed, in few digits: one such as 1e300 has 301 without an exponent.
+fn short(number: f64) -> String {
+    match number.abs() {
+        0.0 | 1e-6..1e15 => number.to_string(),
+        _ => format!("{number:e}"),
     }
 }
 
@@ -160,26 +203,5 @@ fn device(text: &str) -> Result<u32, String> {
             let fits = major < 1 << (32 - MINOR_BITS) && minor < 1 << MINOR_BITS;
             fits.then_some(major << MINOR_BITS | minor).ok_or_else(wrong)
         }
-    }
-}
-
-/// A trace that asks from time to time whether to go on.
-struct Interruptible<'a> {
-    trace: &'a mut Trace,
-    interrupt: Interrupt,
-    since_asked: u32,
-    stopped: bool,
-}
-
-impl Iterator for Interruptible<'_> {
-    type Item = Result<trace::TraceIo, TraceError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.since_asked += 1;
-        if self.since_asked >= 1 << 16 {
-            self.since_asked = 0;
-            self.stopped |= self.interrupt.asked();
-        }
-        if self.stopped { None } else { self.trace.next() }
     }
 }

@@ -4,10 +4,12 @@ use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
 use fourcorners_linux::block_trace::{RecordError, record};
+use fourcorners_words::counted;
 use serde_json::json;
 
 use super::super::replaced::folder_is_there;
 use super::args::RecordArgs;
+use super::short;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::say;
@@ -18,7 +20,10 @@ const MOST_SECONDS: f64 = 31_536_000.0;
 pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
     let limit = args.seconds.map(|seconds| match (0.01..=MOST_SECONDS).contains(&seconds) {
         true => Ok(Duration::from_secs_f64(seconds)),
-        false => Err(Failure::Usage(format!("--seconds {seconds}: give 0.01 to {MOST_SECONDS}"))),
+        false => {
+            let seconds = short(seconds);
+            Err(Failure::Usage(format!("--seconds {seconds}: give 0.01 to {MOST_SECONDS}")))
+        }
     });
     let limit = limit.transpose()?;
     folder_is_there(&args.output).map_err(Failure::Usage)?;
@@ -47,11 +52,11 @@ pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
         })
         .to_string(),
         false => format!(
-            "{0}: {seconds:.1} s of {1}, {2} bytes in {3} files; `fourcorners trace info {0}` says what is in it",
+            "{0}: {seconds:.1} s of {1}, {2} in {3}; `fourcorners trace info {0}` says what is in it",
             first.display(),
             args.device.display(),
-            recorded.bytes,
-            recorded.files.len(),
+            counted(recorded.bytes, "byte"),
+            counted(recorded.files.len() as u64, "file"),
         ),
     };
     writeln!(stdout(), "{text}")?;

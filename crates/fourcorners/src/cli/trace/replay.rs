@@ -16,8 +16,8 @@ use fourcorners_report as report;
 use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
-use super::args::{ALL, ReplayArgs};
-use super::{cannot_open, options, replay_all, tell_skipped};
+use super::args::{ALL, IDLE_CAP_MS, ReplayArgs};
+use super::{opened, options, replay_all, short, tell_skipped, why_empty};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
 use crate::cli::out::make_writable;
@@ -50,16 +50,15 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     }
     let checked = check(args).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
-    let trace = trace::open(&args.trace, &checked.options).map_err(cannot_open)?;
-    let Some(card) = trace::card(trace, &mut || !interrupt.asked())? else {
+    let mut trace = opened(&args.trace, &args.taken, &checked.options)?;
+    let Some(card) = trace::card(&mut trace, &mut || !interrupt.asked())? else {
         say("fourcorners: stopped; nothing was replayed");
         return Ok(End::Incomplete);
     };
-    tell_skipped(card.skipped);
     if card.ios == 0 {
-        let trace = &card.trace;
-        return Err(Failure::Usage(format!("{trace}: there is nothing to replay in it")));
+        return Err(Failure::Usage(why_empty(&card.trace, &trace, &args.taken)));
     }
+    tell_skipped(card.skipped);
     let Checked { options, pace, addresses, states } = checked;
     let trace = args.trace.clone();
     let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
@@ -110,19 +109,23 @@ pub(super) struct Checked {
 
 pub(super) fn check(args: &ReplayArgs) -> Result<Checked, String> {
     let all = args.targets.iter().any(|target| target == ALL);
-    if !(0.0..=MOST_IDLE_MS).contains(&args.idle_cap) {
-        let cap = args.idle_cap;
+    let idle_cap = args.idle_cap.unwrap_or(IDLE_CAP_MS);
+    if !(0.0..=MOST_IDLE_MS).contains(&idle_cap) {
+        let cap = short(idle_cap);
         return Err(format!("--idle-cap {cap}: give milliseconds from 0 to {MOST_IDLE_MS}"));
     }
     if !(1..=MOST_DEPTH).contains(&args.depth) {
         return Err(format!("--depth {}: give a number from 1 to {MOST_DEPTH}", args.depth));
     }
     let pace = match args.pace.as_deref().unwrap_or(if all { "recorded" } else { "think" }) {
-        "think" => Pace::Think { cap: Nanos::from_micros(args.idle_cap * 1e3) },
+        "think" => Pace::Think { cap: Nanos::from_micros(idle_cap * 1e3) },
         "recorded" => Pace::Recorded,
         "fast" => Pace::Fast,
         other => return Err(format!("--pace {other}: there are think, recorded and fast")),
     };
+    if args.idle_cap.is_some() && !matches!(pace, Pace::Think { .. }) {
+        return Err("--idle-cap is for --pace think: leave it out".into());
+    }
     let states = match args.drive_state.as_deref().unwrap_or(if all { "empty" } else { "both" }) {
         "empty" => vec![Before::Empty],
         "full" => vec![Before::Full],

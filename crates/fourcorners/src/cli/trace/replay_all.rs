@@ -5,17 +5,17 @@ use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_lab::choose::{
-    Candidate, Recording, Replaying, Request, State, Work, add_named, candidates,
+    Candidate, Recording, Replaying, Request, State, Work, WorkError, add_named, candidates,
 };
 use fourcorners_lab::replay::{Addresses, Before, Pace};
 use fourcorners_machine::save;
 use fourcorners_record::Choice;
 use fourcorners_report as report;
-use fourcorners_trace::Options;
+use fourcorners_trace::{self as trace, Options};
 
 use super::args::{ALL, DEPTH, ReplayArgs};
 use super::replay::{JSON, PAGE, check, keep_others};
-use super::tell_skipped;
+use super::{opened, tell_skipped, why_empty};
 use crate::cli::choose::{capacity_of, own, print, ranked};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::out::make_writable;
@@ -31,8 +31,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let state = state(args, &checked.states).map_err(Failure::Usage)?;
     let candidates = drives(args).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
+    opened(&args.trace, &args.taken, &checked.options)?;
     let read = Recording::read(&args.trace, &checked.options, &mut || !interrupt.asked());
-    let read = read.map_err(|error| Failure::Usage(error.to_string()))?;
+    let read = read.map_err(|error| unreadable(&error, args, &checked.options))?;
     let Some(recording) = read else {
         say("fourcorners: stopped; nothing was replayed");
         return Ok(End::Incomplete);
@@ -70,6 +71,17 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         }
     }
     Ok(End::Done)
+}
+
+/// Why the trace cannot be replayed. It is read once more where there is nothing in it, for the reason.
+fn unreadable(error: &WorkError, args: &ReplayArgs, options: &Options) -> Failure {
+    if let WorkError::Empty { name } = error
+        && let Ok(mut trace) = trace::open(&args.trace, options)
+        && let Ok(Some(_)) = trace::card(&mut trace, &mut || true)
+    {
+        return Failure::Usage(why_empty(name, &trace, &args.taken));
+    }
+    Failure::Usage(error.to_string())
 }
 
 /// Has drives do a whole recording at its times, new and empty, as `trace replay RECORDING all` does if nothing else is
