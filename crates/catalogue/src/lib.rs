@@ -46,6 +46,7 @@ use files::{DRIVES, name_of};
 pub use hosts::{HostController, host, host_names};
 use parse::{parse, table_of};
 pub use profile::{Model, Profile, ProfileValue};
+pub use set::overridden;
 pub use sourced::Standing;
 
 /// A file of the catalogue.

@@ -7,12 +7,38 @@ use toml::{Table, Value};
 use super::error::CatalogueError;
 use super::outline::{Key, Section, Takes, outline};
 
+/// `earlier` and then `later`, without those of the first whose keys the second gives another value.
+pub fn overridden(earlier: &[String], later: &[String]) -> Vec<String> {
+    let again = |given: &&String| later.iter().any(|set| key_of(set) == key_of(given));
+    earlier.iter().filter(|given| !again(given)).chain(later).cloned().collect()
+}
+
+/// What stands before the first `=`.
+fn key_of(given: &str) -> &str {
+    given.split_once('=').map_or(given, |(path, _)| path).trim()
+}
+
+/// Refuses two values for one key: which of them is meant is not known.
+fn once_each(set: &[String]) -> Result<(), CatalogueError> {
+    for (at, given) in set.iter().enumerate() {
+        let key = key_of(given);
+        let other = set[..at].iter().find(|other| key_of(other) == key && *other != given);
+        if let Some(other) = other {
+            let message =
+                format!("--set {other} gives {key} a value already: leave one of them out");
+            return Err(CatalogueError::Set { given: given.clone(), message });
+        }
+    }
+    Ok(())
+}
+
 /// Applies every `section.key=value` to a profile's table, in their order. A key that the profile
 /// leaves out is put in, and a section that it does not have is begun.
 pub(super) fn apply(table: &mut Table, set: &[String]) -> Result<(), CatalogueError> {
     if set.is_empty() {
         return Ok(());
     }
+    once_each(set)?;
     let outline = outline(table.get("kind").and_then(Value::as_str).unwrap_or_default());
     let mut begun = Vec::new();
     for given in set {
@@ -43,9 +69,13 @@ fn apply_one<'a>(
         Some((section, section.keys.iter().find(|known| known.name == key)?))
     });
     let (Some((section, key)), true) = (parted, there.is_some() || known.is_some()) else {
-        let near = nearest(path, table, outline);
-        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        return Err(error(format!("this drive has no parameter \"{path}\"{near}")));
+        let option = OPTIONS.iter().find(|(name, _)| *name == path);
+        let hint = match (option, nearest(path, table, outline)) {
+            (Some((_, option)), _) => format!("; use {option}"),
+            (None, Some(near)) => format!("; did you mean {near}?"),
+            (None, None) => "; `fourcorners drives NAME --toml` shows those it has".into(),
+        };
+        return Err(error(format!("this drive has no parameter \"{path}\"{hint}")));
     };
     let takes = known.map_or(Takes::Text, |(_, key)| key.takes);
     let takes = match there.map(Value::as_table) {
@@ -120,8 +150,18 @@ fn complete(table: &Table, section: &Section, given: &str) -> Result<(), Catalog
     Err(CatalogueError::Set { given: given.into(), message })
 }
 
-/// The parameter that is most like a path, of those the drive has and those it could have.
+/// What is no value of a drive, and which option has it.
+const OPTIONS: [(&str, &str); 2] =
+    [("spare", "--spare, the share of a drive that a review leaves untouched"), ("seed", "--seed")];
+
+/// The parameter that a path means, of those the drive has and those it could have: the one of that key, if a section was left out, else
+/// the most like one, if it is like it. The threshold is that of suggestions in `crates/words`.
 fn nearest(path: &str, table: &Table, outline: &[Section]) -> Option<String> {
+    /// What is longer than any name is no slip, and the distance takes time and memory by length.
+    const LONGEST: usize = 64;
+    if path.len() > LONGEST {
+        return None;
+    }
     let there = table.iter().filter(|(name, _)| *name != "sources");
     let there = there
         .filter_map(|(section, content)| Some((section, content.as_table()?)))
@@ -129,7 +169,71 @@ fn nearest(path: &str, table: &Table, outline: &[Section]) -> Option<String> {
     let could = outline.iter().flat_map(|section| {
         section.keys.iter().map(move |key| format!("{}.{}", section.name, key.name))
     });
-    there
-        .chain(could)
-        .max_by(|a, b| strsim::jaro_winkler(path, a).total_cmp(&strsim::jaro_winkler(path, b)))
+    let known: Vec<String> = there.chain(could).collect();
+    let is_key = |name: &&String| name.split_once('.').is_some_and(|(_, key)| key == path);
+    if let Some(whole) = known.iter().find(is_key) {
+        return Some(whole.clone());
+    }
+    let distance = |name: &String| strsim::damerau_levenshtein(path, name);
+    let nearest = known.iter().min_by_key(|name| distance(name))?;
+    (distance(nearest) <= 1 + path.len() / 3).then(|| nearest.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::built_in;
+
+    fn refused(set: &[&str]) -> String {
+        let set: Vec<String> = set.iter().map(|given| given.to_string()).collect();
+        let error = built_in("crucial-m4-256gb", &set).expect_err(&set.join(" "));
+        error.to_string()
+    }
+
+    #[test]
+    fn a_parameter_is_suggested_only_where_one_is_like_what_was_typed() {
+        for (given, told) in [
+            ("seed=1", "; use --seed"),
+            ("spare=7", "; use --spare"),
+            ("gbps=3", "; did you mean link.gbps?"),
+            ("link.gbs=3", "; did you mean link.gbps?"),
+            ("host.command=3", "; did you mean host.command_us?"),
+        ] {
+            let said = refused(&[given]);
+            assert!(said.contains(told), "{given}: {said}");
+        }
+        let long = format!("{}=1", "gc.idle_ms".repeat(100));
+        for given in ["=3", "speed=1", "ftl.over_provisioning=1", &long] {
+            let said = refused(&[given]);
+            assert!(!said.contains("did you mean"), "{given}: {said}");
+            assert!(
+                said.ends_with("; `fourcorners drives NAME --toml` shows those it has"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_key_has_one_value() {
+        let said = refused(&["link.gbps=3", "nand.read_us=50", "link.gbps = 6"]);
+        assert!(said.contains("--set link.gbps=3 gives link.gbps a value already"), "{said}");
+        let set = |given: &[&str]| given.iter().map(|it| it.to_string()).collect::<Vec<_>>();
+        // Told twice the same, and of others, it is known what is meant.
+        for given in
+            [set(&["link.gbps=3", "link.gbps=3"]), set(&["link.gbps=3", "nand.read_us=50"])]
+        {
+            assert!(built_in("crucial-m4-256gb", &given).is_ok(), "{given:?}");
+        }
+        let (ours, typed) = (set(&["host.command_us=0", "a.b=1"]), set(&["host.command_us=7"]));
+        assert_eq!(overridden(&ours, &typed), set(&["a.b=1", "host.command_us=7"]));
+        assert_eq!(overridden(&ours, &[]), ours);
+    }
+
+    #[test]
+    fn a_number_is_told_as_it_was_typed() {
+        let said = refused(&["link.gbps=1e300"]);
+        assert!(said.contains("link.gbps = 1e300 is not possible"), "{said}");
+        let said = refused(&["link.gbps=12.5"]);
+        assert!(said.contains("link.gbps = 12.5 is not possible"), "{said}");
+    }
 }

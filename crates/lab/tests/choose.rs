@@ -194,7 +194,20 @@ fn devices_that_lie_one_over_the_other_are_told() {
     };
     assert_eq!(of([3, 3]), [""; 0]);
     let told = of([0, 1]);
-    assert!(told[0].contains("The 2 devices of ") && told[0].contains("--device K"), "{told:?}");
+    assert!(told[0].contains("The 2 devices of "), "{told:?}");
+    // `choose` itself has no such option.
+    let advice = "`fourcorners trace convert --device K` makes a trace of one of them.";
+    assert!(told[0].ends_with(advice), "{told:?}");
+}
+
+#[test]
+fn ios_that_were_widened_to_whole_blocks_are_told() {
+    let notes = |ios: &[(&'static str, u64, u64)]| {
+        chosen(&request(recording(trace(ios.iter().copied()).path()), &[M4, RAPTOR])).notes
+    };
+    let told = notes(&[("write", 100, 512), ("read", 8192, 1000), ("read", 4096, 4096)]);
+    assert_eq!(told, ["2 I/Os were widened to whole blocks of 512 bytes."]);
+    assert_eq!(notes(&[("write", 512, 512), ("read", 4096, 4096)]), [""; 0]);
 }
 
 #[test]
@@ -232,6 +245,93 @@ fn a_job_file_does_the_same_on_every_drive() {
     let choice = chosen(&request(large, &[M4, RAPTOR]));
     assert!(of(&choice, M4).rescaled && !of(&choice, RAPTOR).rescaled, "{choice:?}");
     assert!(choice.notes.iter().any(|note| note.contains("is more than")), "{choice:?}");
+}
+
+#[test]
+fn a_job_file_does_no_more_ios_than_it_may_flushes_among_them() {
+    let done = |text: &str, most_ios: u64| {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().expect("a file");
+        file.write_all(text.as_bytes()).expect("it can be written");
+        let jobs = Jobs::read(file.path(), most_ios).unwrap_or_else(|error| panic!("{error}"));
+        choose(&request(Work::Jobs(jobs), &[M4]), &|_| true).map(|choice| choice.work.ios)
+    };
+    let one = "rw=randwrite\nbs=4k\nsize=1g\n";
+    let a = |flushes: &str| format!("[a]\n{one}{flushes}");
+    // A flush after each write, after every third, and one more at the end.
+    assert_eq!(done(&a("fsync=1\n"), 1000), Ok(1000));
+    assert_eq!(done(&a("fsync=3\n"), 1000), Ok(1000));
+    // 750 writes would have 251.
+    assert_eq!(done(&a("fsync=3\nend_fsync=1\n"), 1000), Ok(999));
+    assert_eq!(done(&a(""), 1000), Ok(1000));
+    let two = format!("[a]\n{one}[b]\n{one}");
+    assert_eq!([2, 3, 4].map(|most| done(&two, most)), [Ok(2), Ok(2), Ok(4)]);
+    let few = |text: &str, most: u64| done(text, most).expect_err("too few").to_string();
+    let told = few(&two, 1);
+    assert!(
+        told.contains("its 2 jobs do 2 I/Os at least") && told.ends_with("2 or more"),
+        "{told}"
+    );
+    let told = few(&a("fsync=1\nend_fsync=1\n"), 2);
+    assert!(told.ends_with("give 3 or more"), "{told}");
+    assert_eq!(done(&a("fsync=1\nend_fsync=1\n"), 3), Ok(3));
+}
+
+#[test]
+fn a_depth_that_does_not_count_is_told() {
+    let notes = |engine: &str| {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().expect("a file");
+        let text = format!("[a]\nbs=4k\nrw=randread\nsize=1g\niodepth=4\n{engine}");
+        file.write_all(text.as_bytes()).expect("it can be written");
+        let jobs = Jobs::read(file.path(), 100).unwrap_or_else(|error| panic!("{error}"));
+        chosen(&request(Work::Jobs(jobs), &[M4])).notes
+    };
+    let told = notes("");
+    assert!(told[0].starts_with("job a: iodepth=4 does not count"), "{told:?}");
+    assert_eq!(notes("ioengine=libaio\n"), [""; 0]);
+}
+
+#[test]
+fn what_overwrote_a_drive_is_not_charged_to_the_work_nor_are_years_concluded_from_too_little() {
+    const SMALL_EVO: &str = "samsung-840-evo-120gb";
+    const SMALL_M4: &str = "crucial-m4-64gb";
+    // Small writes with pauses, in which a drive folds and collects; `reads` of 4 KiB after each.
+    let work = |reads: usize| {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
+        let mut text = String::from("time_us,op,offset_bytes,length_bytes\n");
+        for (at, place) in anywhere(500, 20_000_000_000).enumerate() {
+            text += &format!("{},write,{place},4096\n", at * 700_000);
+            text += &format!("{},read,{place},4096\n", at * 700_000).repeat(reads);
+        }
+        file.write_all(text.as_bytes()).expect("it can be written");
+        file
+    };
+    let of_work = |work: &Path, state: State| {
+        let request = Request {
+            state,
+            gb_per_day: Some(20.0),
+            ..request(recording(work), &[SMALL_EVO, SMALL_M4])
+        };
+        chosen(&request)
+    };
+    let short = work(0);
+    let used = of_work(short.path(), State::Used);
+    for name in [SMALL_EVO, SMALL_M4] {
+        // What is written to the flash for the preparation alone is a thousand times the work.
+        let amplification = of(&used, name).write_amplification.expect("it wrote");
+        assert!((1.0..30.0).contains(&amplification), "{name}: {used:?}");
+    }
+    // Repeated a thousand times it wrote enough to conclude from; one that mostly reads does not.
+    assert!(used.ranking.iter().all(|drive| drive.years.is_some()), "{used:?}");
+    assert_eq!(used.notes, [""; 0]);
+    let reads = of_work(work(99).path(), State::Used);
+    assert_eq!(reads.ranking.iter().filter_map(|drive| drive.years).count(), 0, "{reads:?}");
+    assert!(reads.ranking.iter().all(|drive| drive.write_amplification.is_some()), "{reads:?}");
+    let said = reads.notes.iter().find(|note| note.starts_with("No years for "));
+    let names = |note: &String| note.contains(SMALL_EVO) && note.contains(SMALL_M4);
+    assert!(said.is_some_and(names), "{reads:?}");
+    // A new drive has nothing left to be done, and its years are known.
+    let written = of_work(short.path(), State::Written);
+    assert!(of(&written, SMALL_M4).years.is_some() && written.notes.is_empty(), "{written:?}");
 }
 
 #[test]

@@ -87,8 +87,12 @@ pub struct RankedDrive {
     /// 1 for the fastest drive and all within 10 % of it, 2 for the first beyond that and all within
     /// 10 % of that one, and so on.
     pub tier: usize,
-    /// Time with at least one I/O in the drive, seconds.
+    /// Time with at least one I/O in the drive, seconds: how long the work waited for it. The same as `busy_s`, and not
+    /// what review records call `waited_s`, the sum of what each I/O waited for a place in the queue.
     pub waited_s: f64,
+    /// The same time by the name that it has in review records; 0 in documents that were made before it was there.
+    #[serde(default)]
+    pub busy_s: f64,
     /// Where the real drive's time is expected by the model's errors, seconds.
     pub band_s: [f64; 2],
     /// Which errors the band is from: `family`, `catalogue`, or `family and catalogue`.
@@ -100,11 +104,11 @@ pub struct RankedDrive {
     /// Hours of waiting that it saves in a year against the drive that the reader has; negative where
     /// it waits longer. `null` without such a drive or without `gb_per_day`.
     pub hours_a_year_vs_have: Option<f64>,
-    /// NAND writes over host writes, all that the work wrote being on the NAND; `null` for a hard disk
-    /// and where nothing was written.
+    /// NAND writes over host writes, all that the work wrote being on the NAND; on a used drive of the work repeated. `null` for a
+    /// hard disk and where nothing was written.
     pub write_amplification: Option<f64>,
     /// Years until the rated cycles are used up at `gb_per_day`; `null` where no source says how many
-    /// cycles the flash bears.
+    /// cycles the flash bears, and where the work writes too little on a used drive to conclude it from.
     pub years: Option<f64>,
     /// Energy that the drive used during the work, think time included, watt-hours; `null` where the
     /// profile has no power figures.

@@ -47,7 +47,7 @@ pub struct ReplayFigure {
     /// Mean number in the target while it was busy.
     pub mean_queue_depth: f64,
     /// Time that I/Os waited for a place in the queue after they were due, all together, seconds
-    /// (pace `recorded`).
+    /// (pace `recorded`). What a document of `choose` calls `waited_s` is `busy_s` here.
     pub waited_s: f64,
     /// All I/Os, TRIMs and flushes included.
     pub all: ReplayPart,

@@ -87,7 +87,17 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub(crate) fn new(key: &str, value: impl Display, must: impl Display) -> ConfigError {
-        ConfigError { key: key.into(), value: value.to_string(), must: must.to_string() }
+        ConfigError { key: key.into(), value: legible(value.to_string()), must: must.to_string() }
+    }
+}
+
+/// A number that is longer than any whole number that a config takes, as a person types it: 1e300, not its 301 digits.
+fn legible(value: String) -> String {
+    /// Digits of the largest whole number of 64 bits.
+    const LONGEST: usize = 20;
+    match value.parse::<f64>() {
+        Ok(number) if value.len() > LONGEST && number.is_finite() => format!("{number:e}"),
+        _ => value,
     }
 }
 
@@ -105,4 +115,18 @@ pub(crate) fn within<T: PartialOrd + Display + Copy>(
         value,
         format_args!("it must be {} to {}", range.start(), range.end()),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_number_is_told_as_it_is_typed_and_others_as_they_are() {
+        let told = |value: f64| ConfigError::new("link.gbps", value, "it must be 3").value;
+        assert_eq!([1e300, 5e-324, -2.5e22].map(told), ["1e300", "5e-324", "-2.5e22"]);
+        assert_eq!([0.5, 1048576.0, 1e19].map(told), ["0.5", "1048576", "10000000000000000000"]);
+        assert_eq!(told(f64::NAN), "NaN");
+        assert_eq!(ConfigError::new("nand.dies", u64::MAX, "less").value, u64::MAX.to_string());
+    }
 }

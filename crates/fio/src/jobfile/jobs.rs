@@ -9,6 +9,7 @@ use fourcorners_run::streams::{
 };
 
 use super::JobFile;
+use super::depths;
 use super::described::{Described, Placed};
 use super::error::JobFileError;
 use super::options::Options;
@@ -136,6 +137,7 @@ struct Building {
     group_reporting: bool,
     without_effect: Vec<String>,
     spans: place::Warnings,
+    synchronous: depths::OneAtATime,
     verify: verify::Verifications,
     ways: Ways,
 }
@@ -151,6 +153,7 @@ impl Building {
             self.group += 1;
         }
         self.note(options, placed.is_virtual);
+        self.synchronous.note(described);
         if !placed.is_virtual {
             verify::check(described)?;
             self.ways.join(described, first)?;
@@ -413,6 +416,7 @@ impl Building {
         if !self.without_effect.is_empty() {
             warnings.push(format!("without effect here: {}", self.without_effect.join(", ")));
         }
+        warnings.extend(self.synchronous.into_sentences());
         warnings.extend(self.spans.into_sentences());
         Jobs { jobs: self.jobs, plan: self.plan, ways: self.ways, warnings }
     }

@@ -5,6 +5,7 @@
 //! is named in one warning.
 
 mod assign;
+mod depths;
 mod described;
 mod error;
 mod iolog;

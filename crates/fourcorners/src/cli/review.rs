@@ -10,7 +10,7 @@ use fourcorners_lab::campaign::{
     Campaign, CampaignError, ChosenMethod, ResultsFolder, ResumeFolder, Settings,
 };
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, Phase};
+use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, Phase, Protocol};
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{ClockName, Document, Ended};
 
@@ -181,6 +181,12 @@ fn check(args: &ReviewArgs) -> Result<Campaign, String> {
         ([], true) => ours(Method::QUICK.to_vec()),
         (names, _) => ChosenMethod::named(names).map_err(|error| error.to_string())?,
     };
+    if let Some(ios) = args.ios.filter(|_| !methods.iter().any(replays_traces)) {
+        let ios = if ios == u64::MAX { "all".into() } else { ios.to_string() };
+        return Err(format!(
+            "--ios {ios} is for storage-bench, which is not asked for: leave it out, or add storage-bench to --methods"
+        ));
+    }
     let (spare_percent, seed, repeat) = (args.spare, args.seed, args.repeat);
     if !(0.0..=MOST_SPARE_PERCENT).contains(&spare_percent) {
         return Err(format!(
@@ -214,6 +220,14 @@ fn check(args: &ReviewArgs) -> Result<Campaign, String> {
     Ok(Campaign { methods, targets, settings, repeat, author })
 }
 
+/// Whether a method may replay traces: storage-bench does, and the test of a published figure may.
+fn replays_traces(method: &ChosenMethod) -> bool {
+    matches!(
+        method,
+        ChosenMethod::Figure(_) | ChosenMethod::Protocol(Protocol::Method(Method::StorageBench))
+    )
+}
+
 /// Prints the figures. A reader that closed the pipe has seen enough.
 fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
     let text = print::text_of(document, args.json, args.pasted.form());
@@ -244,11 +258,17 @@ fn account(document: &Document, reviews: usize) {
         };
         say(&format!("fourcorners: {name}: {why}; {kept}"));
     }
-    match reviews - document.records.len() {
-        0 => {}
-        missing => {
-            say(&format!("fourcorners: stopped; {missing} of {reviews} reviews were not started"))
-        }
+    let missing = reviews - document.records.len();
+    if missing > 0 {
+        say(&format!("fourcorners: stopped; {}", missing_words(missing, reviews)));
+    }
+}
+
+/// How many results are missing; each is of one method on one drive.
+fn missing_words(missing: usize, all: usize) -> String {
+    match missing {
+        1 => format!("1 of {all} results is missing: that method was not started"),
+        _ => format!("{missing} of {all} results are missing: those methods were not started"),
     }
 }
 
@@ -281,6 +301,13 @@ fn clock_words(clocks: impl Iterator<Item = ClockName>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_started_are_methods_and_no_reviews() {
+        let one = "1 of 15 results is missing: that method was not started";
+        let several = "14 of 15 results are missing: those methods were not started";
+        assert_eq!([missing_words(1, 15), missing_words(14, 15)], [one, several]);
+    }
 
     #[test]
     fn only_what_is_all_of_models_is_called_virtual_time() {

@@ -89,6 +89,11 @@ pub(super) fn run_jobs(args: &RunArgs, file: JobFile) -> Result<End, Failure> {
         .as_deref()
         .map(|list| cpu_list(list).map_err(|why| Failure::Usage(format!("--cpus {list}: {why}"))));
     let cpus = cpus.transpose()?;
+    if let (Some(list), false) = (&args.cpus, planned.iter().any(DeviceUnderTest::is_real)) {
+        return Err(Failure::Usage(format!(
+            "--cpus {list} is for real targets: a virtual drive is no faster or slower for it, so leave it out"
+        )));
+    }
     let checked = check(args, &file, &sought, &planned, seed)?;
     if let Some(path) = &args.output {
         // What is read for it was looked at by the check.

@@ -67,6 +67,7 @@ fn the_document_is_the_same_every_time_and_the_page_is_made_of_it() {
     assert_eq!((had.hours_a_year_vs_have, had.years), (Some(0.0), None));
     assert!(m4.years.is_some() && m4.price_per_performance.is_some());
     assert_eq!(drive("intel-x25-e-64gb").price_per_performance, None);
+    assert!(choice.ranking.iter().all(|drive| drive.busy_s == drive.waited_s));
     let waited: Vec<f64> = choice.ranking.iter().map(|drive| drive.waited_s).collect();
     assert!(waited.is_sorted(), "{waited:?}");
     let page = fs::read_to_string(at("page.html")).expect("it was written");
@@ -160,6 +161,7 @@ fn what_cannot_be_chosen_by_is_refused_in_a_line() {
     );
     write("noise.bin", "\u{1}\u{2}\u{3} no trace");
     write("bad.fio", "[a]\nrw=sideways\n");
+    write("two.fio", "[a]\nrw=read\nsize=1m\n[b]\nrw=read\nsize=1m\n");
     write("prices.csv", "drive,price\ncrucial-m4-64gb,cheap\n");
     write("unknown.csv", "drive,price\ncrucial-m4-65gb,60\n");
     write("notes.txt", "three months of notes");
@@ -188,6 +190,10 @@ fn what_cannot_be_chosen_by_is_refused_in_a_line() {
         (&["t.csv", "--prices", "unknown.csv"], "line 2: there is no drive \"crucial-m4-65gb\""),
         (&["t.csv", "--prices", "missing.csv"], "cannot read the prices"),
         (&["t.csv", "--ios", "10"], "leave it out"),
+        (
+            &["two.fio", "--ios", "1"],
+            "--ios is too small for two.fio: its 2 jobs do 2 I/Os at least",
+        ),
         (&["t.csv", "-o", "t.csv"], "name another file"),
         (&["t.csv", "-o", "notes.txt"], "--overwrite"),
         (&["t.csv", "-o", "none/page.html"], "no folder none"),

@@ -34,6 +34,7 @@ mod limits;
 mod media;
 mod methods;
 mod metrics;
+mod no_effect;
 #[path = "../openmetrics/mod.rs"]
 mod openmetrics;
 mod output;

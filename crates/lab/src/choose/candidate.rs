@@ -106,6 +106,18 @@ impl Candidate {
         }
     }
 
+    /// Whether any of its SSDs folds or collects while nothing is asked of it.
+    pub(super) fn works_while_idle(&self) -> bool {
+        let works = |profile: &Profile| match &profile.model {
+            Model::Ssd(ssd) => ssd.gc.idle_ms.is_some() || ssd.slc_buffer.is_some(),
+            Model::Hdd(_) => false,
+        };
+        match &self.made_of {
+            MadeOf::Drive(profile) => works(profile),
+            MadeOf::Array(array) => array.members.iter().any(works),
+        }
+    }
+
     /// It, new.
     pub(super) fn drive(&self) -> Drive {
         match &self.made_of {

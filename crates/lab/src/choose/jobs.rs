@@ -6,15 +6,16 @@ use std::path::Path;
 use fourcorners_drive::{Fault, Geometry, Nanos, Target};
 use fourcorners_fio::jobfile::{JobFile, JobFileError, Placed};
 use fourcorners_record::ChosenWork;
-use fourcorners_run::streams::{self, Direction, Plan, RunResult, Stream};
+use fourcorners_run::streams::{self, Direction, Flushes, Plan, RunResult, Stream};
 use fourcorners_run::{Histogram, Observer};
 
-use super::State;
+use super::amplification::amplified;
 use super::busy::Busy;
 use super::candidate::Candidate;
 use super::footprint::Footprint;
-use super::measure::{Measured, prepared, with_amplification};
+use super::measure::{Measured, prepared};
 use super::obstacle::Obstacle;
+use super::state::State;
 use crate::any_target::AnyTarget;
 use crate::drive::Drive;
 
@@ -46,10 +47,13 @@ impl Jobs {
 
     /// As they are done on each of these drives, where they can be done at all, with the warnings of
     /// the file.
+    ///
+    /// # Errors
+    /// [`TooFewIos`].
     pub(super) fn on<'a>(
         &self,
         geometries: impl Iterator<Item = &'a Geometry>,
-    ) -> (Vec<Result<Plan, JobFileError>>, Vec<String>) {
+    ) -> Result<(Plans, Vec<String>), TooFewIos> {
         let mut warnings = Vec::new();
         let plan = |geometry: &Geometry| {
             let placed = Placed { geometry: *geometry, is_virtual: true, seed: SEED, first_job: 0 };
@@ -62,8 +66,8 @@ impl Jobs {
             Ok(jobs.plan)
         };
         let mut plans: Vec<Result<Plan, JobFileError>> = geometries.map(plan).collect();
-        make_equal(&mut plans, self.most_ios);
-        (plans, warnings)
+        make_equal(&mut plans, self.most_ios)?;
+        Ok((plans, warnings))
     }
 
     pub(super) fn name(&self) -> &str {
@@ -84,15 +88,37 @@ impl Jobs {
     }
 }
 
+/// A job file on each of several drives.
+pub(super) type Plans = Vec<Result<Plan, JobFileError>>;
+
+/// I/Os that are not one for each job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TooFewIos {
+    pub(super) jobs: usize,
+    /// The fewest I/Os that the jobs can do, with the flushes after them.
+    pub(super) least: u64,
+}
+
 /// Gives every stream the same end on all drives: the fewest I/Os and bytes that any of them has, and
-/// never a time.
-fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) {
-    let streams = plans.iter().flatten().map(|plan| plan.streams.len()).max().unwrap_or(0);
-    for place in 0..streams {
+/// never a time. All together do `most_ios` at most, flushes included.
+fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) -> Result<(), TooFewIos> {
+    let longest = plans.iter().flatten().max_by_key(|plan| plan.streams.len());
+    let Some(streams) = longest.map(|plan| &plan.streams).filter(|streams| !streams.is_empty())
+    else {
+        return Ok(());
+    };
+    let jobs = streams.len();
+    let share = most_ios / jobs as u64;
+    let least_of_one = streams.iter().map(|stream| 1 + most_flushes(stream, 1)).max().unwrap_or(1);
+    if share < least_of_one {
+        return Err(TooFewIos { jobs, least: least_of_one * jobs as u64 });
+    }
+    for place in 0..jobs {
         let of = || plans.iter().flatten().filter_map(|plan| plan.streams.get(place));
         let bytes = of().map(|stream| stream.limits.bytes).min().unwrap_or(u64::MAX);
         let ios = of().map(|stream| stream.limits.ios).min().unwrap_or(u64::MAX);
-        let ios = ios.min((most_ios / streams as u64).max(1));
+        let within = of().map(|stream| ios_within(stream, share)).min().unwrap_or(share);
+        let ios = ios.min(within);
         for stream in plans.iter_mut().flatten().filter_map(|plan| plan.streams.get_mut(place)) {
             stream.limits = streams::Limits { bytes, ios, time: Nanos::MAX };
             stream.ramp = Nanos::ZERO;
@@ -106,6 +132,28 @@ fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) {
         plan.steady.clear();
         plan.verify = None;
     }
+    Ok(())
+}
+
+/// Flushes of a stream after so many I/Os, if all that may write do.
+fn most_flushes(stream: &Stream, ios: u64) -> u64 {
+    let Flushes { every, at_end } = stream.flushes;
+    let writes = stream.recorded.is_some() || stream.operations.has(Direction::Write);
+    let between = if writes { ios.checked_div(every).unwrap_or(0) } else { 0 };
+    between + u64::from(at_end)
+}
+
+/// The most I/Os of a stream that are no more than `most` with their flushes; `most` is that of one at least.
+fn ios_within(stream: &Stream, most: u64) -> u64 {
+    let (mut low, mut high) = (1, most);
+    while low < high {
+        let middle = high - (high - low) / 2;
+        match middle.saturating_add(most_flushes(stream, middle)) <= most {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    low
 }
 
 /// Whether two plans reach equally far into their drives.
@@ -141,10 +189,13 @@ pub(super) fn measure(
         match (ran.result.interrupted, failure(plan, &ran.result)) {
             (true, _) => Err(Obstacle::Stopped),
             (false, Some(fault)) => Err(Obstacle::Failed { part: "during the work", fault }),
-            (false, None) => Ok(ran),
+            (false, None) => {
+                let ios = ran.result.streams.iter().map(|stream| stream.measure.ios()).sum();
+                Ok((ran, ios))
+            }
         }
     };
-    let (ran, write_amplification) = with_amplification(&mut drive, run)?;
+    let (ran, amplification) = amplified(&mut drive, (candidate, state), run)?;
     let (mut all, mut shares, mut bytes) = (Histogram::new(), [0.0; 4], [0; 2]);
     for (stream, result) in plan.streams.iter().zip(&ran.result.streams) {
         for direction in Direction::ALL {
@@ -169,12 +220,13 @@ pub(super) fn measure(
     Ok(Measured {
         waited_s: ran.busy.as_secs(),
         p99_us: all.percentile(99.0) as f64 / 1e3,
-        write_amplification,
+        amplification,
         joules: ran.joules,
         shares,
         ios: all.count(),
         bytes,
         rescaled: false,
+        widened: (0, 0),
     })
 }
 

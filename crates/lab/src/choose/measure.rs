@@ -2,12 +2,13 @@
 
 use fourcorners_run::{JobEnd, Observer};
 
-use super::State;
+use super::amplification::{self, Amplification};
 use super::band::Shares;
 use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::obstacle::Obstacle;
-use crate::drive::{Drive, write_amplification};
+use super::state::State;
+use crate::drive::Drive;
 use crate::replay::fill;
 use crate::review::wear_in;
 
@@ -22,7 +23,7 @@ pub(super) struct Measured {
     /// 99th percentile of the latency of all I/Os, microseconds.
     pub(super) p99_us: f64,
     /// NAND writes over host writes.
-    pub(super) write_amplification: Option<f64>,
+    pub(super) amplification: Amplification,
     /// Energy, joules.
     pub(super) joules: Option<f64>,
     /// How long each kind of I/O took.
@@ -33,6 +34,8 @@ pub(super) struct Measured {
     pub(super) bytes: [u64; 2],
     /// Whether the addresses were changed to fit the drive.
     pub(super) rescaled: bool,
+    /// I/Os that were widened to whole blocks of so many bytes.
+    pub(super) widened: (u64, u32),
 }
 
 /// A new drive in the state that the work finds it in. A hard disk is the same in all, and so is a cache, which
@@ -69,6 +72,7 @@ pub(super) fn prepared(
         }
     }
     drive.settle()?;
+    amplification::rest(&mut drive, candidate, state);
     Ok(drive)
 }
 
@@ -79,15 +83,4 @@ pub(super) fn complete(ended: JobEnd, part: &'static str) -> Result<(), Obstacle
         JobEnd::Interrupted => Err(Obstacle::Stopped),
         JobEnd::Failed(fault) => Err(Obstacle::Failed { part, fault }),
     }
-}
-
-/// Measures something with the write amplification of all that it wrote, of several drives of all together, once that is on the NAND.
-pub(super) fn with_amplification<T>(
-    drive: &mut Drive,
-    measure: impl FnOnce(&mut Drive) -> Result<T, Obstacle>,
-) -> Result<(T, Option<f64>), Obstacle> {
-    let before = drive.all_counters();
-    let measured = measure(drive)?;
-    drive.settle()?;
-    Ok((measured, write_amplification(&before, &drive.all_counters())))
 }

@@ -7,6 +7,7 @@
 //! of its family were held against ([`band`]). The result does not depend on how many drives are
 //! measured at a time.
 
+mod amplification;
 pub mod band;
 mod busy;
 mod candidate;
@@ -15,9 +16,11 @@ mod footprint;
 mod jobs;
 mod measure;
 mod named;
+mod notes;
 mod obstacle;
 mod rank;
 mod recording;
+mod state;
 mod work;
 
 use std::collections::BTreeMap;
@@ -32,48 +35,23 @@ use fourcorners_run::Observer;
 use fourcorners_run::streams::Plan;
 
 use crate::memory::{Need, Room};
-use crate::replay::several_devices;
 use crate::validate::{ErrorTable, TestKind};
 use band::Band;
 pub use candidate::{Candidate, MadeOf, candidates};
 pub use capacity::{Capacity, CapacityError};
 pub use jobs::Jobs;
+use jobs::TooFewIos;
 use measure::Measured;
 pub use named::{CandidateError, add_named};
 use obstacle::Obstacle;
 pub use recording::{Recording, Replaying};
+pub use state::State;
 pub use work::{USUAL_IOS, Work, WorkError};
 
 /// 10^9 bytes a day, more than any drive moves: who takes the number from a person refuses more.
 pub const MOST_GB_PER_DAY: f64 = 1e9;
 /// Days of a year.
 const DAYS: f64 = 365.25;
-
-/// The state of a solid-state drive before the work. A hard disk is the same in all of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    /// New: nothing was written before.
-    Empty,
-    /// New, then what the work touches was written in order, in whole blocks of 128 KiB.
-    Written,
-    /// New, then filled in order.
-    Full,
-    /// New, then filled in order, then overwritten at random for 20 minutes or once: the used state of
-    /// a review.
-    Used,
-}
-
-impl State {
-    /// The word in the document.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Empty => "empty",
-            State::Written => "written",
-            State::Full => "full",
-            State::Used => "used",
-        }
-    }
-}
 
 /// A choice that is to be made.
 #[derive(Clone, Debug)]
@@ -106,18 +84,30 @@ pub enum ChooseError {
         /// Why the first of them cannot.
         first: LeftOut,
     },
+    /// A job file's jobs cannot share so few I/Os.
+    #[error(
+        "ios is too small for {name}: its {jobs} jobs do {least} I/Os at least, one each and the flushes after it: give {least} or more"
+    )]
+    TooFewIos {
+        /// The job file.
+        name: String,
+        /// Its jobs.
+        jobs: usize,
+        /// I/Os that they can share.
+        least: u64,
+    },
 }
 
 /// Has every drive do the work, as many at a time as there are CPUs and memory. `watch` is told how
 /// many drives are done, and stops all when it says no.
 ///
 /// # Errors
-/// When it was stopped, or no drive can do the work.
+/// When it was stopped, no drive can do the work, or its jobs cannot share so few I/Os.
 pub fn choose(
     request: &Request,
     watch: &(dyn Fn(usize) -> bool + Sync),
 ) -> Result<Choice, ChooseError> {
-    let tasks = request.tasks();
+    let tasks = request.tasks()?;
     let results: Vec<Mutex<Option<Result<Measured, Obstacle>>>> =
         tasks.plans.iter().map(|_| Mutex::default()).collect();
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -169,14 +159,18 @@ struct Tasks {
 }
 
 impl Request {
-    fn tasks(&self) -> Tasks {
+    fn tasks(&self) -> Result<Tasks, ChooseError> {
         let candidates = &self.candidates;
         let (plans, notes) = match &self.work {
             Work::Recording(_) => (candidates.iter().map(|_| None).collect(), Vec::new()),
             Work::Jobs(jobs) => {
                 let geometries: Vec<Geometry> =
                     candidates.iter().map(Candidate::geometry).collect();
-                let (plans, warnings) = jobs.on(geometries.iter());
+                let on = jobs.on(geometries.iter());
+                let (plans, warnings) = on.map_err(|TooFewIos { jobs, least }| {
+                    let name = self.work.name();
+                    ChooseError::TooFewIos { name, jobs, least }
+                })?;
                 (plans.into_iter().map(Some).collect::<Vec<_>>(), warnings)
             }
         };
@@ -194,7 +188,7 @@ impl Request {
         order.sort_by_key(|&index| (std::cmp::Reverse(memory(index)), index));
         let need = |index: &usize| Need { drive: memory(*index), kept: 0, methods: 1 };
         let workers = Room::here(&order.iter().map(need).collect::<Vec<_>>()).workers;
-        Tasks { plans, elsewhere, order, workers, notes }
+        Ok(Tasks { plans, elsewhere, order, workers, notes })
     }
 }
 
@@ -270,8 +264,7 @@ fn concluded(
             return Err(ChooseError::NoDrive { name: work.name(), first });
         }
     };
-    notes.extend(request.without_trim(&work));
-    notes.extend(request.of_devices());
+    notes.extend(notes::of(request, &work, &did));
     let ranking = ranking(request, &work, &did);
     Ok(Choice {
         schema: CHOICE_SCHEMA.into(),
@@ -296,26 +289,6 @@ impl Request {
         let Work::Recording(recording) = &self.work else { return false };
         let card = recording.card();
         !candidate.takes_trim() && card.trims > 0 && card.trims == card.ios
-    }
-
-    /// Says that devices lie one over the other.
-    fn of_devices(&self) -> Option<String> {
-        let Work::Recording(recording) = &self.work else { return None };
-        several_devices(recording.card())
-    }
-
-    /// Says which drives do a recording without its TRIMs.
-    fn without_trim(&self, work: &ChosenWork) -> Option<String> {
-        let Work::Recording(recording) = &self.work else { return None };
-        let without = self.candidates.iter().filter(|it| !it.takes_trim());
-        let names: Vec<&str> = without.map(Candidate::name).collect();
-        (recording.card().trims > 0 && !names.is_empty()).then(|| {
-            format!(
-                "The TRIMs of {} are left out on the drives that take none: {}.",
-                work.name,
-                names.join(", ")
-            )
-        })
     }
 }
 
@@ -349,6 +322,7 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
             rank: places[place],
             tier: tiers[place],
             waited_s: measured.waited_s,
+            busy_s: measured.waited_s,
             band_s: it.time.around(measured.waited_s),
             band_standing: it.time.standing.name().into(),
             rank_p99: places_p99[place],
@@ -356,7 +330,7 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
             hours_a_year_vs_have: had
                 .zip(times_a_year)
                 .map(|(had, times)| (had - measured.waited_s) * times / 3600.0),
-            write_amplification: measured.write_amplification,
+            write_amplification: measured.amplification.ratio,
             years: times_a_year.and_then(|times| years(candidate, measured, times)),
             energy_wh: measured.joules.map(|joules| joules / 3600.0),
             price,
@@ -371,7 +345,7 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
 /// it, when the work is done so often a year.
 fn years(candidate: &Candidate, measured: &Measured, times_a_year: f64) -> Option<f64> {
     let cycles = f64::from(candidate.rated_cycles()?);
-    let nand_bytes = measured.bytes[1] as f64 * measured.write_amplification?;
+    let nand_bytes = measured.bytes[1] as f64 * measured.amplification.of_the_work()?;
     let capacity = candidate.capacity_bytes() as f64;
     (nand_bytes > 0.0).then(|| capacity * cycles / nand_bytes / times_a_year)
 }

@@ -72,24 +72,28 @@ impl Candidate {
     pub fn without_host(&self, set: &[String]) -> Result<Candidate, CandidateError> {
         let made_of = match &self.made_of {
             MadeOf::Drive(profile) => {
-                // What is asked for comes last, a host of one's own among it.
-                let set = [&profile.host_to_zero()[..], set].concat();
-                let found = match self.family {
-                    Some(_) => catalogue::built_in(&profile.name, &set)?,
+                let found = |set: &[String]| match self.family {
+                    Some(_) => catalogue::built_in(&profile.name, set),
                     // Its name may be another drive's, too.
                     None => {
                         let text = profile.to_toml();
-                        catalogue::from_text_behind(&text, &profile.name, None, &set)?
+                        catalogue::from_text_behind(&text, &profile.name, None, set)
                     }
                 };
-                MadeOf::Drive(Box::new(found))
+                // What is asked for counts, a host of one's own among it.
+                let all = catalogue::overridden(&profile.host_to_zero(), set);
+                // An error names what was asked for, and not what nobody typed.
+                let without = found(&all).or_else(|error| found(set).and(Err(error)))?;
+                MadeOf::Drive(Box::new(without))
             }
             MadeOf::Array(array) => {
                 // All drives are told the same; what one of them has not is 0 in it, too.
                 let host = array.members.iter().flat_map(|member| member.host_to_zero());
-                let own = array.set.iter().cloned();
-                let set: Vec<String> = own.chain(host).chain(set.iter().cloned()).collect();
-                MadeOf::Array(Box::new(array.again(None, &set)?))
+                let own = catalogue::overridden(&array.set, &host.collect::<Vec<_>>());
+                let all = catalogue::overridden(&own, set);
+                let asked = || array.again(None, &catalogue::overridden(&array.set, set));
+                let without = array.again(None, &all).or_else(|error| asked().and(Err(error)))?;
+                MadeOf::Array(Box::new(without))
             }
         };
         Ok(Candidate { made_of, family: self.family.clone() })
@@ -163,6 +167,19 @@ mod tests {
             assert_ne!(host_of(candidate), host_of(&bare));
             assert_eq!(bare.name(), candidate.name());
         }
-        assert!(all[0].without_host(&["host.no_such=1".into()]).is_err());
+        for candidate in &all {
+            let refused = |set: &[&str]| {
+                let set: Vec<String> = set.iter().map(|given| given.to_string()).collect();
+                candidate.without_host(&set).map(|_| ()).map_err(|error| error.to_string())
+            };
+            for set in
+                [&["host.no_such=1"][..], &["link.gbps=4"], &["gc.choices=2", "gc.choices=3"]]
+            {
+                let said = refused(set).expect_err(set[0]);
+                // Nobody typed that of the host.
+                assert!(said.contains(set[0]) && !said.contains("command_us=0"), "{said}");
+            }
+            assert_eq!(refused(&["link.gbps=3"]), Ok(()));
+        }
     }
 }

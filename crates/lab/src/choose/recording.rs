@@ -8,11 +8,13 @@ use fourcorners_record::{Card, ChosenReplay, ChosenWork, ReplayPart};
 use fourcorners_run::Observer;
 use fourcorners_trace::{self as trace, Options, TraceError};
 
+use super::WorkError;
+use super::amplification::amplified;
 use super::candidate::Candidate;
 use super::footprint::Footprint;
-use super::measure::{Measured, complete, prepared, with_amplification};
+use super::measure::{Measured, complete, prepared};
 use super::obstacle::Obstacle;
-use super::{State, WorkError};
+use super::state::State;
 use crate::drive::Drive;
 use crate::replay::{Addresses, Pace, Script};
 
@@ -167,10 +169,13 @@ impl Recording {
             match &played.broken {
                 // It was read to its end before.
                 Some(why) => Err(Obstacle::Changed(why.clone())),
-                None => Ok(played),
+                None => {
+                    let ios = played.outcome.measured.latency.count();
+                    Ok((played, ios))
+                }
             }
         };
-        let (played, write_amplification) = with_amplification(&mut drive, play)?;
+        let (played, amplification) = amplified(&mut drive, (candidate, state), play)?;
         let figure = played.figure("", &drive, true);
         let sequential = self.card.sequential;
         let took = |part: &ReplayPart| part.service_us * part.ios as f64;
@@ -181,12 +186,13 @@ impl Recording {
         Ok(Measured {
             waited_s: figure.busy_s,
             p99_us: figure.all.latency_us.p99,
-            write_amplification,
+            amplification,
             joules: figure.joules,
             shares: [random_read, random_write, sequential_read, sequential_write],
             ios: figure.all.ios,
             bytes: [figure.reads.bytes, figure.writes.bytes],
             rescaled,
+            widened: (played.widened, drive.geometry().logical_block_bytes),
         })
     }
 

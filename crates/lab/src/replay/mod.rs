@@ -411,27 +411,31 @@ impl Bench<'_> {
         let figures = self.replay.figures.iter().filter(|_| has_pauses);
         let energy: Vec<Note> = figures.filter_map(|(name, it)| battery::said(name, it)).collect();
         self.record.notes.extend(energy);
-        if let Some(text) = several_devices(&self.replay.card) {
+        if let Some(text) = several_devices(&self.replay.card, "--device K replays one of them") {
             self.say("devices", text, Some(self.replay.card.devices as f64));
         }
         if self.replay.widened > 0 {
             let (count, block) = (self.replay.widened, self.record.target.logical_block_bytes);
-            let ios = if count == 1 { "I/O was" } else { "I/Os were" };
-            let text = format!("{count} {ios} widened to whole blocks of {block} bytes.");
-            self.say("alignment", text, Some(count as f64));
+            self.say("alignment", format!("{}.", widened(count, block)), Some(count as f64));
         }
         self.record.replay = Some(self.replay.clone());
     }
 }
 
-/// Says that the devices of a recording lie one over the other, where there are several.
-pub(crate) fn several_devices(card: &Card) -> Option<String> {
+/// Says that the devices of a recording lie one over the other, where there are several, and how one of them is replayed.
+pub(crate) fn several_devices(card: &Card, advice: &str) -> Option<String> {
     (card.devices > 1).then(|| {
         format!(
-            "The {} devices of {} lie one over the other: all begin at the target's first byte. --device K replays one of them.",
+            "The {} devices of {} lie one over the other: all begin at the target's first byte. {advice}.",
             card.devices, card.trace
         )
     })
+}
+
+/// How many I/Os were widened to whole blocks of so many bytes, without the full stop.
+pub(crate) fn widened(ios: u64, block_bytes: u32) -> String {
+    let were = if ios == 1 { "I/O was" } else { "I/Os were" };
+    format!("{ios} {were} widened to whole blocks of {block_bytes} bytes")
 }
 
 /// All of a target in order.

@@ -190,6 +190,7 @@ mod tests {
             rank,
             tier,
             waited_s,
+            busy_s: waited_s,
             band_s: [waited_s / 1.25, waited_s * 1.25],
             band_standing: "family".into(),
             rank_p99: rank,

@@ -10,6 +10,11 @@ use super::super::paste::{self, Pasted};
 use super::super::table::plain;
 use super::{BAND, COSTS, Column, TIMES, known};
 
+/// The place of the column of names.
+const NAME: usize = 1;
+/// Columns that a name that is broken over lines has at least.
+const SHORTEST_NAME: usize = 12;
+
 /// The work, the answer in sentences, and the ranking, no wider than `width` columns.
 pub fn choice_table(choice: &Choice, width: u16) -> String {
     let mut blocks = vec![paragraph(&about(choice), width)];
@@ -133,9 +138,21 @@ fn ranking(choice: &Choice, columns: &[&Column], width: u16) -> Table {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
-    // What is typed again is not broken over lines, nor is a number parted from its unit.
-    let band = columns.iter().position(|column| column.heading == BAND).map(|at| at + 2);
-    for whole in [Some(1), band].into_iter().flatten() {
+    // What is typed again is not broken over lines, nor is a number parted from its unit. A name that leaves no room for the
+    // headings is broken, and they are not.
+    let widths: Vec<usize> =
+        table.column_max_content_widths().iter().map(|&it| usize::from(it)).collect();
+    let all = widths.iter().map(|width| width + 1).sum::<usize>();
+    let others = all - widths[NAME];
+    let room = usize::from(width);
+    let whole: Vec<usize> = match all > room && others + SHORTEST_NAME <= room {
+        true => (0..widths.len()).filter(|&at| at != NAME).collect(),
+        false => {
+            let band = columns.iter().position(|column| column.heading == BAND).map(|at| at + 2);
+            [Some(NAME), band].into_iter().flatten().collect()
+        }
+    };
+    for whole in whole {
         if let Some(column) = table.column_mut(whole) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
@@ -199,6 +216,27 @@ mod tests {
         let text = choice_table(&long, 80);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains(" 1.10–1.60 ms "), "{text}");
+    }
+
+    #[test]
+    fn a_long_name_is_broken_and_no_heading() {
+        let name = "cache:crucial-m4-64gb:writethrough:cold+wd-velociraptor-300gb";
+        let headings = |name: &str| {
+            let mut choice = choice(vec![drive("b", 1, 1, 0.00012), drive(name, 2, 2, 123.0)]);
+            choice.ranking[1].p99_us = 123_456.0;
+            let text = choice_table(&choice, 80);
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            let head = text.lines().find(|line| line.contains("drive ")).expect("a heading");
+            (head.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), text)
+        };
+        let whole = ["rank", "drive", "waits", "band", "tier", "p99", "by", "p99"];
+        let (long, text) = headings(name);
+        assert_eq!(long, whole, "{text}");
+        assert!(!text.lines().any(|line| line.contains(name)), "{text}");
+        // One that has room is typed again as it stands.
+        let (short, text) = headings("cache:crucial-m4-64gb+b");
+        assert_eq!(short, whole, "{text}");
+        assert!(text.contains("cache:crucial-m4-64gb+b "), "{text}");
     }
 
     #[test]

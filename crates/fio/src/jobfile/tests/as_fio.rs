@@ -58,8 +58,7 @@ fn what_fio_does_and_we_do_not_is_named_unless_it_is_fios_default() {
         "iodepth_batch_complete_min=1\niodepth_batch_complete_max=1",
         "ioengine=libaio\niodepth=8\niodepth_low=0",
         "ioengine=libaio\niodepth=8\niodepth_low=8",
-        // One at a time, whatever the depth says.
-        "ioengine=psync\niodepth=8\niodepth_low=2",
+        "ioengine=psync\niodepth=1\niodepth_low=2",
         "io_submit_mode=inline\nlockfile=none\nwrite_hint=none\ninvalidate=1",
         "exitall_on_error=0\nallow_file_create=1\noverwrite=0\nunlink=0\nnowait=0",
         "rwmixread=33.0\npercentage_random=50,60",
@@ -155,4 +154,30 @@ fn times_that_cannot_be_are_told_with_their_units() {
     let delay = |text: &str| jobs(&format!("[a]\nstartdelay={text}\n")).plan.streams[0].start.delay;
     assert_eq!((delay("2-5"), delay("5-5")), (Nanos(3_500_000_000), Nanos::from_secs(5)));
     assert!(on("[a]\nlatency_target=1ms\nlatency_window=1ms\n").is_ok());
+}
+
+#[test]
+fn a_depth_that_a_synchronous_engine_does_not_have_is_told() {
+    let told = "does not count with ioengine=";
+    let how = "; ioengine=libaio or io_uring makes it count";
+    assert_eq!(
+        warned("iodepth=4\n"),
+        [format!("job a: iodepth=4 {told}psync (fio's default){how}")]
+    );
+    assert_eq!(warned("iodepth=4\nioengine=sync\n"), [format!("job a: iodepth=4 {told}sync{how}")]);
+    // As soon as it counts, or is one, there is nothing to tell.
+    for fine in
+        ["iodepth=4\nioengine=libaio\n", "iodepth=4\nioengine=io_uring\n", "iodepth=1\n", ""]
+    {
+        assert_eq!(warned(fine), [""; 0], "{fine}");
+    }
+    // Jobs of one kind are told together.
+    let text = "[global]\nrw=read\nsize=1m\niodepth=8\n[a]\n[b]\nnumjobs=3\n[c]\niodepth=2\n[d]\nioengine=libaio\n";
+    assert_eq!(
+        jobs(text).warnings,
+        [
+            format!("jobs a, b: iodepth=8 {told}psync (fio's default){how}"),
+            format!("job c: iodepth=2 {told}psync (fio's default){how}"),
+        ]
+    );
 }

@@ -66,9 +66,9 @@ pub(in crate::cli) struct ChooseArgs {
     #[arg(long, value_name = "N|all", value_parser = crate::cli::args::most_ios)]
     pub(super) ios: Option<u64>,
 
-    /// Seed of a task or a generated workload
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
-    pub(super) seed: u64,
+    /// Seed of a task or a generated workload [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
+    pub(super) seed: Option<u64>,
 
     /// Print one JSON document instead of a table
     #[arg(long)]

@@ -64,6 +64,17 @@ fn check(args: &ChooseArgs) -> Result<(), String> {
             "--gb-per-day {gb}: give 10^9 bytes a day, a number above 0 and up to {most}"
         ));
     }
+    let work = args.work.to_string_lossy();
+    let is_drawn = work.starts_with("task:") || work.starts_with("generated:");
+    if let Some(seed) = args.seed.filter(|_| !is_drawn) {
+        let other = match args.work.extension().is_some_and(|extension| extension == "fio") {
+            true => format!("{work} is a job file, which has randseed"),
+            false => format!("{work} is as it was recorded"),
+        };
+        return Err(format!(
+            "--seed {seed} is of a generated trace or task; {other}: leave it out"
+        ));
+    }
     if let Some(path) = &args.output {
         checked("--output", path)?;
         let named = args.have.iter().chain(&args.also).map(Path::new);
@@ -110,7 +121,7 @@ pub(super) fn own(option: &str, name: &str, all: &mut Vec<Candidate>) -> Result<
 
 /// Reads the work; `None` when it was stopped.
 fn work(args: &ChooseArgs, interrupt: &Interrupt) -> Result<Option<Work>, String> {
-    let read = Work::read(&args.work, args.ios, args.seed, &mut || !interrupt.asked());
+    let read = Work::read(&args.work, args.ios, args.seed.unwrap_or(1), &mut || !interrupt.asked());
     read.map_err(|error| match error {
         error @ WorkError::HasALength { .. } => format!("--{error}"),
         error => error.to_string(),

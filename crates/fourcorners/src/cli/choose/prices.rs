@@ -29,17 +29,16 @@ pub(super) fn read(path: &Path, known: &[&str]) -> Result<BTreeMap<String, f64>,
 /// The prices in a text; else the line and what is wrong with it.
 fn parse(text: &str, known: &[&str]) -> Result<BTreeMap<String, f64>, (u64, String)> {
     let mut prices = BTreeMap::new();
+    let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .trim(csv::Trim::All)
-        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+        .from_reader(text.as_bytes());
     for record in reader.records() {
-        let record = record.map_err(|error| {
-            let line = error.position().map_or(0, csv::Position::line);
-            (line, error.to_string())
-        })?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let record =
+            record.map_err(|error| (line_of(text, error.position()), error.to_string()))?;
+        let line = line_of(text, record.position());
         let fields: Vec<&str> = record.iter().collect();
         let (drive, price) = match fields[..] {
             ["drive", "price"] if prices.is_empty() => continue,
@@ -69,6 +68,22 @@ fn parse(text: &str, known: &[&str]) -> Result<BTreeMap<String, f64>, (u64, Stri
         false => Ok(prices),
         true => Err((1, "there is no price in it: give lines of drive,price".into())),
     }
+}
+
+/// The line that a record is in. The reader's own count is of where it began to look, before the empty lines and the rest of the line
+/// end before the record.
+fn line_of(text: &str, position: Option<&csv::Position>) -> u64 {
+    let Some(position) = position else { return 1 };
+    let from = (position.byte() as usize).min(text.len());
+    let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    let skipped = text.as_bytes()[from..].iter().take_while(is_end).count();
+    let before = &text.as_bytes()[..from + skipped];
+    // The second byte of CR LF ends no further line.
+    let ends = |at: &usize| match before[*at] {
+        b'\n' => *at == 0 || before[*at - 1] != b'\r',
+        byte => byte == b'\r',
+    };
+    1 + (0..before.len()).filter(ends).count() as u64
 }
 
 #[cfg(test)]
@@ -104,6 +119,11 @@ mod tests {
             ("crucial-m4-256gb,-3", 1, "above 0"),
             ("crucial-m4-256gb,inf", 1, "above 0"),
             ("crucial-m4-256gb,3\ncrucial-m4-256gb,4", 2, "has a price already"),
+            // Whatever ends a line, and with lines that are empty.
+            ("drive,price\r\nzzz,99\r\n", 2, "no drive \"zzz\""),
+            ("drive,price\n\nzzz,99\n", 3, "no drive \"zzz\""),
+            ("\r\n\r\ncrucial-m4-256gb,3\r\n\r\ncrucial-m4-256gb,4", 5, "has a price already"),
+            ("\u{feff}drive,price\rzzz,99", 2, "no drive \"zzz\""),
         ] {
             let (at, why) = parse(text, KNOWN).expect_err(text);
             assert_eq!(at, line, "{text}: {why}");

@@ -44,6 +44,7 @@ pub(in crate::cli) fn ranked(
             Ok(None)
         }
         Err(error @ ChooseError::NoDrive { .. }) => Err(Failure::Usage(error.to_string())),
+        Err(error @ ChooseError::TooFewIos { .. }) => Err(Failure::Usage(format!("--{error}"))),
     }
 }
 
