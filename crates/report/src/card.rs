@@ -88,7 +88,12 @@ fn measured(all: &Entries) -> String {
         (_, true) => "real drive",
         _ => "virtual and real drive",
     };
-    let quick = if all.all.iter().any(|entry| entry.record.quick) { ", quick" } else { "" };
+    let are_quick = || all.all.iter().map(|entry| entry.record.quick);
+    let quick = match (are_quick().any(|quick| quick), are_quick().all(|quick| quick)) {
+        (true, true) => ", quick",
+        (true, false) => ", some quick",
+        (false, _) => "",
+    };
     format!("{what}{}{quick}", if several { "s" } else { "" })
 }
 

@@ -32,6 +32,9 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
                     @if comparison.mixed_clocks {
                         " Virtual time comes from a model, wall time from hardware."
                     }
+                    @if has_other_jobs(comparison) {
+                        " Numbers that were not measured with the same job (time, span or data) are marked."
+                    }
                 }
                 ul { @for said in comparison_sentences(comparison) { li { (said) } } }
                 details {
@@ -51,14 +54,18 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
 }
 
 /// A sentence for each side but the first: how many of its data rates are higher or lower than those of
-/// the first side, and how many no different.
+/// the first side, how many no different, and how many of another job. Of the two that which is quick is named so then.
 pub fn comparison_sentences(comparison: &Comparison) -> Vec<String> {
     let Some(first) = comparison.sides.first() else { return Vec::new() };
     let sides = comparison.sides.iter().enumerate().skip(1);
     let said = sides.filter_map(|(place, side)| {
         let counts = Counts::of(comparison, place);
+        let label = |about: &About| {
+            let is_told = about.quick && side.quick != first.quick && counts.other_job > 0;
+            format!("{}{}", about.label, if is_told { " (quick)" } else { "" })
+        };
         (counts.all() > 0)
-            .then(|| format!("{} against {}: {}", side.label, first.label, counts.words()))
+            .then(|| format!("{} against {}: {}", label(side), label(first), counts.words()))
     });
     said.collect()
 }
@@ -96,7 +103,7 @@ pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
             comparison.confidence * 100.0
         ));
     }
-    if cells().any(|cell| !cell.same_job) {
+    if has_other_jobs(comparison) {
         notes.push("*: not the same job (time, span or data).".into());
     }
     if comparison.mixed_clocks {
@@ -111,6 +118,10 @@ pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
+fn has_other_jobs(comparison: &Comparison) -> bool {
+    comparison.figures.iter().flat_map(|row| row.sides.iter().flatten()).any(|it| !it.same_job)
+}
+
 fn repeated(comparison: &Comparison) -> bool {
     let cells = comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
     let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
@@ -123,6 +134,8 @@ struct Counts {
     higher: usize,
     same: usize,
     lower: usize,
+    /// How many of all are not of the job of the first side.
+    other_job: usize,
 }
 
 impl Counts {
@@ -133,8 +146,9 @@ impl Counts {
                 (Some(_), Some(false)) => counts.same += 1,
                 (Some(ratio), _) if ratio > 1.0 => counts.higher += 1,
                 (Some(_), _) => counts.lower += 1,
-                (None, _) => {}
+                (None, _) => continue,
             }
+            counts.other_job += usize::from(!cell.same_job);
         }
         counts
     }
@@ -144,10 +158,10 @@ impl Counts {
     }
 
     fn words(&self) -> String {
-        let Counts { higher, same, lower } = *self;
+        let Counts { higher, same, lower, .. } = *self;
         let mut parts = vec![(higher, "higher"), (lower, "lower"), (same, "no different")];
         parts.retain(|(number, _)| *number > 0);
-        match parts[..] {
+        let counted = match parts[..] {
             [(1, how)] => format!("the data rate is {how}."),
             [(all, how)] => format!("all {all} data rates are {how}."),
             _ => {
@@ -157,6 +171,19 @@ impl Counts {
                 let said: Vec<String> = said.collect();
                 format!("of {} data rates {}.", self.all(), said.join(", "))
             }
+        };
+        counted + &self.jobs()
+    }
+
+    /// How many are not of the same job, as a sentence.
+    fn jobs(&self) -> String {
+        let job = "measured with the same job (time, span or data).";
+        match (self.other_job, self.all()) {
+            (0, _) => String::new(),
+            (1, 1) => format!(" It was not {job}"),
+            (other, all) if other == all => format!(" None of them was {job}"),
+            (1, _) => format!(" One of them was not {job}"),
+            (other, _) => format!(" {other} of them were not {job}"),
         }
     }
 }
@@ -246,7 +273,7 @@ fn figures(comparison: &Comparison, method: &str) -> Markup {
             let marks = html! {
                 (times(cell.repeats))
                 @if !cell.complete { " " span.badge.warn { "incomplete" } }
-                @if !cell.same_job { " " span.badge.warn { "another job: see what was run" } }
+                @if !cell.same_job { " " span.badge.warn { "not the same job" } }
             };
             let numbers = html! {
                 (numbers(&cell.mb_per_s, rate))

@@ -11,6 +11,9 @@ use super::words::clock_words;
 /// Names are cut here; "what was run" has the whole of them.
 const LABEL_CHARS: usize = 64;
 
+/// What is told of a quick record beside one of full length.
+const QUICK: &str = "quick";
+
 /// Methods whose figures do not each get a bar, a curve of latencies and their seconds: a method has
 /// a chapter with charts of its own, or tables and conclusions say it all: a page with three charts
 /// for each of a hundred figures would say nothing. What is not known is shown in full.
@@ -41,7 +44,7 @@ pub(super) fn has_bars(method: &str) -> bool {
 pub(super) struct Entry<'a> {
     /// The record.
     pub(super) record: &'a Record,
-    /// A name that no other record of its method has.
+    /// A name that no other record of its method has; it tells a quick record from those of full length.
     pub(super) label: String,
     /// Whether it is of the drive under test.
     pub(super) under_test: bool,
@@ -109,9 +112,12 @@ impl<'a> Entries<'a> {
                 lines.push(label);
                 lines.len() - 1
             });
+            let is_full = |other: &Record| other.method == record.method && !other.quick;
+            let mark = format!(" ({QUICK})");
+            let is_marked = record.quick && records.iter().any(is_full) && !label.ends_with(&mark);
             entries.push(Entry {
                 record,
-                label: label.clone(),
+                label: if is_marked { format!("{label}{mark}") } else { label.clone() },
                 under_test: same_drive(record, &records[0]),
                 line,
             });
@@ -244,9 +250,10 @@ fn labels(records: &[&Record]) -> Vec<String> {
     let title = |record: &Record| record.target.title_as_set_up();
     let set_up = |record: &Record| record.target.changes().join(", ");
     type More<'m> = &'m dyn Fn(&Record) -> String;
-    let steps: [More; 4] = [
+    let steps: [More; 5] = [
         &set_up,
         &|record| record.target.name.clone(),
+        &|record| (if record.quick { QUICK } else { "full length" }).into(),
         &|record| format!("seed {}", record.seed),
         &|record| record.id.clone(),
     ];

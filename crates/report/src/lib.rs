@@ -43,6 +43,7 @@ mod diagnosis;
 mod endurance;
 mod entries;
 mod latency;
+mod lengths;
 mod members;
 mod page;
 mod paste;

@@ -6,6 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::contents::chapters;
 use super::entries::Entries;
+use super::lengths;
 use super::references::References;
 use super::words::{bytes, ended_words, kind_words, method_words};
 use super::{STYLE, compared, conclusions, placing, provenance, ranking, tables};
@@ -115,9 +116,7 @@ fn masthead(all: &Entries, title: &str) -> Markup {
                     @if !others.is_empty() { " Compared with " (others.join(", ")) "." }
                     @let authors = authors(all);
                     @if !authors.is_empty() { " Reviewed by " (authors.join(", ")) "." }
-                    @if all.all.iter().any(|entry| entry.record.quick) {
-                        " " span.badge.warn { "quick: durations and spans were cut" }
-                    }
+                    @if let Some(quick) = lengths::badge(all) { " " span.badge.warn { (quick) } }
                 }
                 @if all.all.iter().any(|entry| ended_words(&entry.record.ended).is_some()) {
                     ul.notice {
@@ -161,12 +160,14 @@ fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
 }
 
 /// What a page says of some records, as a part of another page that has [`style_sheet`](crate::style_sheet) and
-/// [`part_script`](crate::part_script): the answer, the chapters and all figures.
+/// [`part_script`](crate::part_script): which results are quick, the answer, the
+/// chapters and all figures.
 pub fn part(document: &Document) -> String {
     let all = Entries::among(document, References::built_in());
     let sides = compare::sides(vec![document.records.clone()]);
     let comparison = Comparison::of(&sides);
     html! {
+        @if let Some(quick) = lengths::badge(&all) { p { span.badge.warn { (quick) } } }
         @if let Some(answer) = answer(&all) { (answer) }
         (content(&all, &comparison))
     }

@@ -44,11 +44,7 @@ const PLACED: [Placed; 8] = [
         how: "4 KiB, QD 1",
         figures: &["sequential_write_4k_qd1_flush"],
     },
-    Placed {
-        heading: "Random write, used",
-        how: "4 KiB, QD 3",
-        figures: &["random_write_4k_qd3_incompressible_used"],
-    },
+    Placed { heading: "Random write, used", how: "4 KiB, QD 3", figures: &[used::USED] },
 ];
 
 /// A figure of the drive and those of all reference drives that have it.
@@ -113,6 +109,11 @@ impl<'a> Strip<'a> {
         if high > low { (value.ln() - low) / (high - low) } else { 0.5 }
     }
 
+    /// Whether it is of the used state.
+    fn is_used(&self) -> bool {
+        self.placed.figures.contains(&used::USED)
+    }
+
     /// "Random read, 4 KiB, QD 3".
     pub(super) fn heading(&self) -> String {
         format!("{}, {}", self.placed.heading, self.placed.how)
@@ -171,6 +172,9 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 "A grey mark is one of " (most) " other drives (" (about) "); the slowest stands at the \
                  left, the fastest at the right, equal distances are equal factors. Drives within 10 % \
                  share a place."
+                @if let Some(others) = strips.iter().find(|strip| strip.is_used()).map(Strip::others) {
+                    " The used state was measured at full length, on " (others) " of them."
+                }
                 @if all.all.iter().any(|entry| entry.record.clock == ClockName::Wall) {
                     " This drive is hardware in wall time; a virtual drive is a model in its own time."
                 }

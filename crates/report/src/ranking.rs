@@ -3,17 +3,27 @@
 use maud::{Markup, html};
 
 use super::entries::Entries;
+use super::lengths::why_unranked;
 use super::standings::Standings;
 use super::tables::clocks_note;
 use super::words::NO_VALUE;
 
-/// The section; nothing where there is nothing to rank.
+/// The section; why there is no ranking where drives have measures of unlike work; nothing where they have none.
 pub(super) fn section(all: &Entries) -> Option<Markup> {
-    let standings = Standings::of(all)?;
+    let Some(standings) = Standings::of(all) else {
+        let why = why_unranked(&all.drives, false)?;
+        return Some(html! {
+            section.ranking #unranked aria-labelledby="unranked-heading" {
+                h2 #unranked-heading { "All drives" }
+                p { (why) }
+            }
+        });
+    };
     Some(html! {
         section.ranking #ranking aria-labelledby="ranking-heading" {
             h2 #ranking-heading { "All drives" }
             @for sentence in standings.sentences() { p { (sentence) } }
+            @if let Some(why) = why_unranked(&all.drives, true) { p { (why) } }
             div.wide tabindex="0" role="region" aria-label="All drives, ranked" {
                 table {
                     caption { span {

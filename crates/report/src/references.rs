@@ -4,7 +4,8 @@
 //! The built-in ones are reviews of the usual drive of each family of the catalogue. They are made by
 //! `scripts/evidence reference` and carry the hash of the catalogue; a test fails when that is another, and
 //! repeats some of them. A figure is held against one of the same method: of the same length if there is
-//! one, else of the other. The built-in ones are quick; docs/RESULTS.md says by how much that matters.
+//! one, else of the other. The built-in ones are quick; docs/RESULTS.md says by how much that matters. The used
+//! state is held against full length alone, be it of four corners or of the method of its own.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -241,9 +242,15 @@ impl Reference {
         self.rotational
     }
 
-    /// A figure of it, of the method of this record.
+    /// A figure of it, of the method of this record; the used state of four corners also of the method that measures it alone.
     pub(super) fn figure(&self, record: &Record, name: &str) -> Option<ReferenceFigure> {
-        self.figures(record)?.get(name).copied()
+        let own = self.figures(record).and_then(|figures| figures.get(name));
+        own.or_else(|| self.used_state(record).filter(|_| name == used::USED)).copied()
+    }
+
+    fn used_state(&self, record: &Record) -> Option<&ReferenceFigure> {
+        let works = self.works.get(&work(used::METHOD, false))?;
+        works.get(used::USED).filter(|_| used::is_as_of_method(record))
     }
 
     /// Its figures of the method of this record.

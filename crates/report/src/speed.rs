@@ -7,6 +7,7 @@ use super::chapter::{Group, Panel, Part, Switch};
 use super::chart::{BarRow, Bars, Best, Chart, DataTable, Plot, file_name};
 use super::entries::{Entries, Entry, figure_names, has_bars, having, shortened};
 use super::references::{Reference, ReferenceFigure, Role};
+use super::used::USED;
 use super::words::{FigureName, clock_words, figure_words, method_words, rate};
 
 /// What fits above a bar on a phone, with the word "Incomplete" before it.
@@ -220,11 +221,19 @@ pub(super) fn greys(all: &Entries) -> Markup {
     html! {
         @if let Some(references) = all.references {
             " Grey: " (references.about()) ". Bars that fade out are cut."
+            @if has_used_references(all) { " The used state of grey drives was measured at full length." }
             @if all.all.iter().any(|entry| entry.record.clock == ClockName::Wall) {
                 " This drive is hardware in wall time; a virtual drive is a model in its own time."
             }
         }
     }
+}
+
+/// Whether a grey bar among those of a method without a chapter of its own is of the used state.
+fn has_used_references(all: &Entries) -> bool {
+    let records = all.all.iter().map(|entry| entry.record);
+    let mut records = records.filter(|it| has_bars(&it.method) && it.figures.contains_key(USED));
+    records.any(|record| all.beside.iter().any(|(drive, _)| drive.figure(record, USED).is_some()))
 }
 
 /// The longest of some bars.

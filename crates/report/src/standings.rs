@@ -6,6 +6,7 @@ use fourcorners_record::{Figure, Record};
 use fourcorners_results::compare::{NO_MATTER, is_repeat, same_work};
 
 use super::entries::{DriveRecords, Entries, Mean, has_bars};
+use super::lengths::is_quick_among_full;
 use super::words::{NO_VALUE, clock_words, iops, rate};
 
 /// A quantity that drives are ranked by; more is better.
@@ -127,6 +128,19 @@ fn worst_second(record: &Record) -> Option<Measured<'_>> {
     (figure.ios > 0).then_some((worst, figure))
 }
 
+/// Whether drives are ranked by a record.
+pub(super) fn is_ranked(record: &Record) -> bool {
+    MEASURES.iter().any(|measure| (measure.of)(record).is_some())
+}
+
+/// Whether two drives have a measure, be it of the same work or not.
+pub(super) fn is_of_several(drives: &[DriveRecords]) -> bool {
+    MEASURES.iter().any(|measure| {
+        let has = |drive: &&DriveRecords| drive.records.iter().any(|it| (measure.of)(it).is_some());
+        drives.iter().filter(has).count() > 1
+    })
+}
+
 /// A measure across all drives.
 pub(super) struct Column {
     pub(super) measure: &'static Measure,
@@ -185,9 +199,13 @@ impl Standings {
     pub(super) fn of_drives(drives: &[DriveRecords]) -> Option<Standings> {
         let clock = |drive: &DriveRecords| drive.records[0].clock;
         let mixed_clocks = drives.iter().any(|drive| clock(drive) != clock(&drives[0]));
-        let label = |drive: &DriveRecords| match mixed_clocks {
-            true => format!("{} · {}", drive.label, clock_words(clock(drive))),
-            false => drive.label.clone(),
+        let label = |drive: &DriveRecords| {
+            let quick = if is_quick_among_full(drive, drives) { " (quick)" } else { "" };
+            let clock = match mixed_clocks {
+                true => format!(" · {}", clock_words(clock(drive))),
+                false => String::new(),
+            };
+            format!("{}{quick}{clock}", drive.label)
         };
         let column = |measure| Column::of(measure, drives);
         let columns: Vec<Column> = MEASURES.iter().filter_map(column).collect();

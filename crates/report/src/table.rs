@@ -6,7 +6,8 @@ use fourcorners_record::{Document, disagreements};
 use fourcorners_results::compare::Side;
 use fourcorners_words::steers_a_terminal;
 
-use super::entries::{Entries, Entry, drives_of};
+use super::entries::{DriveRecords, Entries, Entry, drives_of};
+use super::lengths::why_unranked;
 use super::members;
 use super::paste::{self, Pasted};
 use super::plot::plots;
@@ -59,12 +60,12 @@ fn text(document: &Document, page: Page) -> String {
         table.add_row([Cell::new(plain(&sentence))]);
         blocks.push(page.print(table));
     }
-    blocks.extend(Standings::of(&all).map(|standings| page.standings(&standings)));
+    blocks.extend(page.ranking(&all.drives));
     blocks.join("\n")
 }
 
 /// The ranking of several drives: one table no wider than `width` columns and at most three sentences;
-/// empty if no measure is of two drives.
+/// why there is none where their measures are of unlike work; empty if no measure is of two drives.
 pub fn standings_table(sides: &[Side], width: usize, colour: bool) -> String {
     standings(sides, Page { colour, ..Page::of(width) })
 }
@@ -75,8 +76,7 @@ pub fn standings_pasted(sides: &[Side], form: Pasted) -> String {
 }
 
 fn standings(sides: &[Side], page: Page) -> String {
-    let standings = Standings::of_drives(&drives_of(sides));
-    standings.map_or_else(String::new, |standings| page.standings(&standings))
+    page.ranking(&drives_of(sides)).unwrap_or_default()
 }
 
 /// What all tables are set on.
@@ -144,8 +144,18 @@ impl Page {
         blocks.join("\n")
     }
 
-    /// The drives in one table, the best first, and the sentences beneath.
-    fn standings(self, standings: &Standings) -> String {
+    /// The ranking, or why there is none; nothing where there is nothing to rank.
+    fn ranking(self, drives: &[DriveRecords]) -> Option<String> {
+        let standings = Standings::of_drives(drives);
+        let why = why_unranked(drives, standings.is_some());
+        match standings {
+            Some(standings) => Some(self.standings(&standings, why)),
+            None => why.map(|why| self.sentences([why])),
+        }
+    }
+
+    /// The drives in one table, the best first, and the sentences beneath; last why some are not ranked.
+    fn standings(self, standings: &Standings, why_unranked: Option<String>) -> String {
         let mut heading = self.text();
         let title = format!("All drives by their mean place. {}", standings.units());
         heading.add_row([Cell::new(title).add_attribute(Attribute::Bold)]);
@@ -175,11 +185,16 @@ impl Page {
         for column in table.column_iter_mut().skip(1) {
             column.set_padding((1, 0));
         }
+        let said = self.sentences(standings.sentences().into_iter().chain(why_unranked));
+        [self.print(heading), self.print(table), said].join("\n")
+    }
+
+    fn sentences(self, said: impl IntoIterator<Item = String>) -> String {
         let mut sentences = self.text();
-        for sentence in standings.sentences() {
+        for sentence in said {
             sentences.add_row([Cell::new(plain(&sentence))]);
         }
-        [self.print(heading), self.print(table), self.print(sentences)].join("\n")
+        self.print(sentences)
     }
 
     fn figures(self, entry: &Entry) -> Table {

@@ -13,11 +13,25 @@ use super::words::{clock_words, percent, rate};
 pub(super) const METHOD: &str = "used-state";
 
 const FRESH: &str = "random_write_4k_qd3_incompressible";
-const USED: &str = "random_write_4k_qd3_incompressible_used";
+/// The random write of a used drive. The four corners bring the same state about, and measure it as long.
+pub(super) const USED: &str = "random_write_4k_qd3_incompressible_used";
+/// The method that measures it, too, once it has measured the fresh drive.
+const FOUR_CORNERS: &str = "four-corners";
+/// From this share of a drive on all of it was written; the end of a span is cut to whole blocks.
+const WHOLE: f64 = 0.99;
 
 /// Whether a record is of too few writes to say anything of the used state: seconds do not bring it about.
 pub(super) fn is_left_open(record: &Record) -> bool {
     record.quick && record.method == METHOD
+}
+
+/// Whether the four corners of a record are of a drive in the used state as [`METHOD`] brings it about: at full length, and
+/// with no spare area left (`--spare`), which their longest span tells.
+pub(super) fn is_as_of_method(record: &Record) -> bool {
+    let spans = record.figures.values().map(|figure| figure.job.span_bytes);
+    let longest = spans.max().unwrap_or(0) as f64;
+    let is_whole = longest >= record.target.capacity_bytes as f64 * WHOLE;
+    record.method == FOUR_CORNERS && !record.quick && is_whole
 }
 
 /// The chapter.

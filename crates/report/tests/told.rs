@@ -107,6 +107,27 @@ fn at_the_end_of_a_strip_stands_the_drive_itself_where_it_is_the_last() {
 }
 
 #[test]
+fn the_used_state_of_four_corners_is_placed_where_it_was_brought_about() {
+    let strip = "Random write, used, 4 KiB, QD 3";
+    let said = |record: Record| {
+        let shown = page(&Document::new(vec![record]));
+        let clause = "The used state was measured at full length, on ";
+        let grey = "The used state of grey drives was measured at full length.";
+        [strip, clause, grey].map(|words| shown.contains(words))
+    };
+    assert_eq!(said(fixture::m4()), [true; 3]);
+    // In seconds, of a part of the drive, of another method, or where there is none, nothing is said of it.
+    assert_eq!(said(Record { quick: true, ..fixture::m4() }), [false; 3]);
+    let mut part = fixture::m4();
+    part.figures.values_mut().for_each(|it| it.job.span_bytes = 8_000_000_000);
+    assert_eq!(said(part), [false; 3]);
+    assert_eq!(said(Record { method: "mine".into(), ..fixture::m4() }), [false; 3]);
+    let mut none = fixture::m4();
+    none.figures.shift_remove("random_write_4k_qd3_incompressible_used");
+    assert_eq!(said(none), [false; 3]);
+}
+
+#[test]
 fn a_card_names_as_many_drives_as_it_says() {
     let of = |number: usize| {
         let drives = (0..number).map(|at| called(fixture::m4(), &format!("Drive {at}")));

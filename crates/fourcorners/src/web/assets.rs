@@ -16,6 +16,7 @@ const SERVED_INDEX: &str = include_str!("page/served.html");
 const SERVED: &str = include_str!("page/served.js");
 const COMMON: &str = include_str!("page/common.js");
 const STYLE: &str = include_str!("page/app.css");
+const REFUSED: &str = include_str!("page/refused.html");
 
 /// Nothing but our own files may load or run. Bars and marks of charts have a style of their own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -31,7 +32,22 @@ pub(super) async fn served_index() -> Response {
     page(SERVED_INDEX)
 }
 
-fn page(text: &'static str) -> Response {
+/// The page of an error: what kind it is, its sentence, and the way back.
+pub(super) fn refused(status: StatusCode, why: &str) -> Response {
+    let kind = match status {
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::SERVICE_UNAVAILABLE => "Busy",
+        _ => "This cannot be shown",
+    };
+    page(REFUSED.replace("{kind}", kind).replace("{why}", &escaped(why)))
+}
+
+/// Text that is no markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn page(text: impl IntoResponse) -> Response {
     let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)];
     (headers, text).into_response()
 }

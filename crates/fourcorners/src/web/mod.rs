@@ -134,6 +134,7 @@ fn router(shared: Arc<Shared>) -> Router {
     let lists = Router::new()
         .route("/drives", get(drives::drives))
         .route("/latest", get(results::latest))
+        .route("/methods/measured", get(results::measured_methods))
         .route("/records", get(results::records))
         .route("/records/{id}", get(results::record))
         .layer(bounded(LISTS));
@@ -153,6 +154,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/", get(assets::index))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::not_found)
+        .layer(middleware::from_fn(error::as_page))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .layer(middleware::from_fn_with_state(Arc::new(access), access::check))
         .with_state(shared)

@@ -41,6 +41,22 @@ pub(super) async fn methods() -> Json<Vec<MethodEntry>> {
     Json(Method::ALL.into_iter().map(entry).collect())
 }
 
+/// A method that there are results of.
+#[derive(Serialize)]
+struct MeasuredMethod {
+    words: String,
+    name: String,
+}
+
+/// The methods of the database, those of plan files and replays among them.
+pub(super) async fn measured_methods(
+    State(shared): State<Arc<Shared>>,
+) -> Result<Response, Refused> {
+    let names = with_store(shared, Vec::new(), |store| store.methods()).await?;
+    let entry = |name: String| MeasuredMethod { words: report::method_words(&name), name };
+    Ok(Json(names.into_iter().map(entry).collect::<Vec<_>>()).into_response())
+}
+
 /// Which records.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

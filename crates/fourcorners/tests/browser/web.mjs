@@ -11,6 +11,8 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js"
 const wrong = [];
 const hold = (is, what) => { if (!is) wrong.push(what); };
 const DRIVES = ["crucial-m4-128gb", "crucial-m4-64gb"];
+// Full results of another, of a plan file's method among them.
+const PLANNED = "crucial-m4-256gb";
 const SERIOUS = ["serious", "critical"];
 
 const browser = await chromium.launch({
@@ -64,6 +66,21 @@ const saved = readFileSync(await (await saving).path(), "utf8");
 hold(saved.startsWith("<!DOCTYPE html>") && saved.includes("Content-Security-Policy"), "what is saved is no page");
 await page.selectOption("#compare-method", "lba-pass");
 await page.waitForSelector("#compare-part #lba-pass .chart.lines", { state: "attached" });
+// What only a plan file has measured is listed as well; the drives that were chosen have nothing of it.
+const unseen = (id) => page.waitForSelector(id, { state: "hidden" });
+await page.selectOption("#compare-method", "queue-depth");
+await page.waitForSelector("#compare-none:not([hidden])");
+await page.check(`#compare-drives input[value="${PLANNED}"]`);
+await unseen("#compare-none");
+hold((await page.textContent("#compare-chosen")).startsWith("2 of the chosen drives have no results"), "the two are not told");
+// No two charts are called the same in the list of them.
+for (const [method, shown] of [["four-corners", "#placing"], ["consistency", "#consistency"]]) {
+  await page.selectOption("#compare-method", method);
+  await page.waitForSelector(`#compare-part ${shown}`);
+  const labels = await page.locator("#compare-figure option").allTextContents();
+  hold(labels.length > 1 && new Set(labels).size === labels.length, `some are called the same: ${labels.join("; ")}`);
+}
+await page.uncheck(`#compare-drives input[value="${PLANNED}"]`);
 await page.fill("#compare-find", "128");
 hold(await page.isHidden(`#compare-drives input[value="crucial-m4-64gb"]`), "Find hides nothing");
 // Nor does what it hides come back while it says the same.
@@ -105,8 +122,53 @@ await left(2);
 await page.check("#results-table tbody input >> nth=0");
 hold(await page.isEnabled("#results-report"), "a report of the chosen ones cannot be made");
 
-// Review: started, watched, stopped.
+// The choice is kept whatever is filtered; filter and choice are there again after a report, and the filter after another view.
+const chosen = (words) => page.waitForFunction((words) => document.getElementById("results-chosen").textContent === words, words);
+const first = await page.getAttribute("#results-table tbody tr:first-child", "data-drive");
+await page.selectOption("#filter-method", "");
+await left(all);
+await page.fill("#filter-firmware", "0309");
+await left(1);
+await chosen("1 chosen, 1 of them not in this list.");
+await page.check("#results-table tbody input");
+await chosen("2 chosen, 1 of them not in this list.");
+await page.click("nav a[data-view=compare]");
+await page.click("nav a[data-view=results]");
+await left(1);
+await chosen("2 chosen, 1 of them not in this list.");
+await page.click("#results-report");
+await page.waitForSelector("#run");
+hold((await page.locator("#run details").count()) === 2, "the report is not of both");
+await page.goBack();
+await page.waitForSelector("html[data-ready]");
+await left(1);
+hold(await page.inputValue("#filter-firmware") === "0309" && page.url().endsWith("#results?firmware=0309"), "the filter is not kept");
+hold(await page.isChecked("#results-table tbody input"), "the choice is not shown");
+await chosen("2 chosen, 1 of them not in this list.");
+await page.fill("#filter-firmware", "");
+await left(all);
+await chosen("2 chosen.");
+hold(await page.locator(`#results-table tr[data-drive="${first}"] input:checked`).count() === 1, "what was chosen first is not shown");
+await page.click("#results-clear");
+await chosen("None is chosen.");
+hold(await page.locator("#results-table input:checked").count() === 0 && await page.isDisabled("#results-report"), "some are chosen still");
+
+// A link to drives that there is nothing of says so, be they all of its drives or some.
+const asked = async (drives) => {
+  await page.goto(`${address}?method=consistency&${drives}#compare`);
+  await page.waitForSelector("html[data-ready]");
+  await page.waitForSelector("#compare-chosen:not([hidden])");
+  return page.textContent("#compare-chosen");
+};
+hold(await asked("drive=nosuch") === "The link asks for nosuch: there are no results of it here.", "nothing is told of an unknown drive");
+hold(await asked(`drive=${DRIVES[0]}&drive=a&drive=b`) === "The link also asks for a, b: there are no results of them here.", "nothing is told of unknown drives");
+
+// Review: started, watched, stopped. No seed is no seed.
 await page.click("nav a[data-view=review]");
+await page.fill("#review-seed", "");
+hold(await page.locator("#review-form:invalid").count() === 1, "a review is started without a seed");
+await page.fill("#review-seed", "1");
+hold(await page.locator("#review-form:invalid").count() === 0, "a review with a seed is refused");
 await page.click("#review-start");
 await page.waitForSelector("#trouble:not([hidden])");
 hold((await page.textContent("#trouble")).includes("Choose a drive"), "nothing chosen is not refused");

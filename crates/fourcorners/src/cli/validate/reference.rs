@@ -29,8 +29,7 @@ const QUICK: [Method; 3] = [Method::FourCorners, Method::Toms, Method::SyncWrite
 /// 20 minutes.
 const WHOLE: [Method; 1] = [Method::UsedState];
 const MOST_BYTES_WHOLE: u64 = 520_000_000_000;
-const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews, which flatter an SLC cache; \
-                     used at full length, those up to 512 GB";
+const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews, which flatter an SLC cache";
 
 pub(super) fn run(path: &Path, overwrite: bool) -> Result<End, Failure> {
     checked("--reference", path).map_err(Failure::Usage)?;

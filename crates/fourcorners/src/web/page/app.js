@@ -6,6 +6,8 @@ import { follow, showForm } from "./live.js";
 // What the server puts into one report.
 const MOST_OF_A_REPORT = 64;
 const views = ["compare", "results", "review"];
+// Of this version.
+let methods = [];
 
 function options(select, values, first) {
   const before = select.value;
@@ -34,7 +36,7 @@ function remember(figure) {
     ...compared.chosen.map((drive) => ["drive", drive]),
     ...(figure ? [["figure", figure]] : []),
   ]);
-  history.replaceState(null, "", `?${query}${location.hash}`);
+  history.replaceState(history.state, "", `?${query}${location.hash}`);
 }
 
 async function loadCompared() {
@@ -57,11 +59,25 @@ async function loadCompared() {
   }
 }
 
+// Drives of a link that there are no results of.
+function unknownWords() {
+  const { length } = compare.unknown;
+  if (!length) return "";
+  const also = compared.chosen.length ? "also " : "";
+  return `The link ${also}asks for ${compare.unknown.join(", ")}: there are no results of ${length > 1 ? "them" : "it"} here.`;
+}
+
+// A chart in the list of all: its chapter and its title, for a figure has a chart in several chapters.
+function nameOf(chart) {
+  const title = chart.closest("figure").querySelector("summary .unseen").textContent.replace(/^: /, "");
+  return `${chart.closest("section").querySelector("h2").textContent}: ${title}`;
+}
+
 function showCompared(found, ids, part) {
   const missing = found.filter((ids) => !ids.length).length;
   const told = [
     missing ? `${missing} of the chosen drives have no results of this method.` : "",
-    compare.unknown.length ? `The link asks for ${compare.unknown.join(", ")} as well, of which there are no results here.` : "",
+    unknownWords(),
   ].filter(Boolean).join(" ");
   $("compare-shown").hidden = !ids;
   $("compare-none").hidden = Boolean(ids);
@@ -78,7 +94,7 @@ function showCompared(found, ids, part) {
   fourcornersPart($("compare-part"));
   const figures = Array.from($("compare-part").querySelectorAll(".chart"), (chart) => ({
     value: chart.dataset.name,
-    label: chart.closest("figure").querySelector("summary .unseen").textContent.replace(/^: /, ""),
+    label: nameOf(chart),
   }));
   options($("compare-figure"), figures, "the top");
   const wanted = inAddress().get("figure");
@@ -105,27 +121,56 @@ function goToFigure() {
 
 // ---- results ----
 
-const results = { asked: 0, chosen: new Set() };
+// Those that are chosen stay so whatever is filtered. Both are kept with the address, so that they are there again after a report.
+const results = { asked: 0, listed: [], chosen: new Set(history.state?.chosen) };
+
+const filterOf = () => new URLSearchParams([...new FormData($("results-filter"))].filter(([, value]) => value));
+
+function rememberResults() {
+  const filter = `${filterOf()}`;
+  const address = filter ? `#results?${filter}` : "#results";
+  // From another view it leads back to the list as it is filtered.
+  document.querySelector("nav a[data-view=results]").href = address;
+  history.replaceState({ chosen: [...results.chosen] }, "", `${location.search}${address}`);
+}
+
+function fillFilter(query) {
+  for (const field of $("results-filter").elements) {
+    field.value = query.get(field.name) ?? "";
+    // A list that lacks it.
+    if (field.selectedIndex === -1) field.value = "";
+  }
+}
+
+function showChosen() {
+  const chosen = results.chosen.size;
+  const elsewhere = chosen - results.listed.filter((id) => results.chosen.has(id)).length;
+  $("results-chosen").textContent = chosen
+    ? `${chosen} chosen${elsewhere ? `, ${elsewhere} of them not in this list` : ""}.`
+    : "None is chosen.";
+  $("results-report").disabled = !chosen;
+  $("results-clear").hidden = !chosen;
+}
 
 async function loadResults() {
   const turn = ++results.asked;
-  const filter = new FormData($("results-filter"));
-  const query = new URLSearchParams([...filter].filter(([, value]) => value));
   try {
-    const { total, records } = await ask(`/api/records?${query}`);
+    const { total, records } = await ask(`/api/records?${filterOf()}`);
     if (turn !== results.asked) return;
     trouble(null);
     $("results-count").textContent = total > records.length
       ? `${total.toLocaleString("en")} results; the latest ${records.length} are shown.`
       : `${total} results.`;
-    results.chosen.clear();
-    $("results-report").disabled = true;
+    results.listed = records.map(({ id }) => id);
+    showChosen();
     $("results-table").querySelector("tbody").replaceChildren(...records.map((one) => {
       const box = element("input", "", { type: "checkbox", "aria-label": `${one.title}, ${one.method}` });
+      box.checked = results.chosen.has(one.id);
       box.addEventListener("change", () => {
         if (box.checked) results.chosen.add(one.id);
         else results.chosen.delete(one.id);
-        $("results-report").disabled = !results.chosen.size;
+        showChosen();
+        rememberResults();
       });
       const link = element("a", one.id.slice(0, 7), { href: `/report?id=${one.id}` });
       const firmware = one.firmware ? `, firmware ${one.firmware}` : "";
@@ -142,7 +187,19 @@ async function loadResults() {
 
 // ---- all ----
 
+// Lists the methods of this version, and what else there are results of: plan files, replays, methods of other versions.
+async function loadMethods() {
+  const measured = await ask("/api/methods/measured");
+  const listed = [...methods, ...measured.filter(({ name }) => methods.every((method) => method.name !== name))];
+  const wanted = inAddress().get("method");
+  if (wanted && listed.every(({ name }) => name !== wanted)) listed.push({ name: wanted, words: wanted });
+  const entries = listed.map(({ name, words }) => ({ value: name, label: words }));
+  options($("compare-method"), entries);
+  options($("filter-method"), entries, "any");
+}
+
 async function loadDrives() {
+  await loadMethods();
   const drives = await ask("/api/drives");
   const entry = ({ name, title }) => ({ value: name, label: title });
   compared.show(drives.filter((drive) => drive.measured).map(entry));
@@ -164,21 +221,22 @@ function show(view) {
 }
 
 function route() {
-  const view = location.hash.slice(1);
+  const [view, filter] = location.hash.slice(1).split("?");
   // The link over the head of the page leads to what is shown, if anything is yet.
   if (view === "main" && views.some((name) => !$(name).hidden)) return;
+  if (view === "results") {
+    fillFilter(new URLSearchParams(filter));
+    rememberResults();
+  }
   show(views.includes(view) ? view : "compare");
 }
 
 async function begin() {
-  const methods = await ask("/api/methods");
-  const entries = methods.map(({ name, words }) => ({ value: name, label: words }));
-  options($("compare-method"), entries);
-  options($("filter-method"), entries, "any");
+  methods = await ask("/api/methods");
   const chosen = inAddress();
-  if (chosen.has("method")) $("compare-method").value = chosen.get("method");
   compared.chosen = chosen.getAll("drive");
   const catalogue = await loadDrives();
+  if (chosen.has("method")) $("compare-method").value = chosen.get("method");
   compare.unknown = chosen.getAll("drive").filter((drive) => !compared.chosen.includes(drive));
   showForm(catalogue, methods, loadDrives);
   $("compare-method").addEventListener("change", () => {
@@ -201,7 +259,18 @@ async function begin() {
   for (const form of document.querySelectorAll(".choices, #results-filter")) {
     form.addEventListener("submit", (event) => event.preventDefault());
   }
-  $("results-filter").addEventListener("input", loadResults);
+  $("results-filter").addEventListener("input", () => {
+    rememberResults();
+    loadResults();
+  });
+  $("results-clear").addEventListener("click", () => {
+    results.chosen.clear();
+    for (const box of $("results-table").querySelectorAll("tbody input")) box.checked = false;
+    showChosen();
+    rememberResults();
+    // The button is gone.
+    document.querySelector("#results .scroll").focus();
+  });
   $("results-report").addEventListener("click", () => {
     const chosen = results.chosen.size;
     if (chosen > MOST_OF_A_REPORT) {

@@ -18,6 +18,15 @@ export async function ask(path, options) {
   return content;
 }
 
+// What the server says in an error.
+function sentence(content) {
+  try {
+    return JSON.parse(content).error;
+  } catch {
+    return undefined;
+  }
+}
+
 // What the server made, as text.
 export async function text(path) {
   let answer;
@@ -27,7 +36,7 @@ export async function text(path) {
     throw new Error("The server does not answer: it may have been stopped.");
   }
   const content = await answer.text();
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}: ${content.slice(0, 200)}`);
+  if (!answer.ok) throw new Error(sentence(content) ?? `The server answered ${answer.status}: ${content.slice(0, 200)}`);
   return content;
 }
 
