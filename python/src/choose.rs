@@ -18,6 +18,7 @@ use crate::background::{finished, in_background};
 use crate::errors::{self, Error, RecordError, TraceError};
 use crate::fio::FioJobs;
 use crate::named::NamedDrive;
+use crate::number::{Real, Whole, grouped};
 use crate::profile::DriveProfile;
 use crate::review::one_or_several;
 use crate::trace::Trace;
@@ -36,10 +37,10 @@ const JOBS: &str = "job.fio";
 ///
 /// `gb_per_day` is what the work reads and writes a day, 10^9 bytes, for hours and years; `prices` has prices by the names
 /// of drives. `ios` is the most I/Os of a generated workload or a job file, by default 200,000; `seed` is that of a task
-/// or a generated workload. `progress` is called with how far it is, 0 to 1.
+/// or a generated workload, by default 1; both of a Trace are its own. `progress` is called with how far it is, 0 to 1.
 #[pyfunction]
 #[pyo3(signature = (work, drives=None, *, capacity=None, also=None, have=None, state="written", gb_per_day=None, prices=None,
-    ios=None, seed=1, progress=None))]
+    ios=None, seed=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn choose(
     py: Python<'_>,
@@ -49,10 +50,10 @@ pub(crate) fn choose(
     also: Option<&Bound<'_, PyAny>>,
     have: Option<&Bound<'_, PyAny>>,
     state: &str,
-    gb_per_day: Option<f64>,
-    prices: Option<BTreeMap<String, f64>>,
-    ios: Option<u64>,
-    seed: u64,
+    gb_per_day: Option<Real>,
+    prices: Option<BTreeMap<String, Real>>,
+    ios: Option<Whole>,
+    seed: Option<Whole>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Choice> {
     let state = match state {
@@ -63,8 +64,11 @@ pub(crate) fn choose(
             return Err(PyValueError::new_err(message));
         }
     };
+    let gb_per_day = gb_per_day.map(|Real(gb)| gb);
     if let Some(gb) = gb_per_day.filter(|gb| !(*gb > 0.0 && *gb <= MOST_GB_PER_DAY)) {
-        let message = format!("gb_per_day={gb}: give 10^9 bytes a day, a number above 0");
+        let most = grouped(MOST_GB_PER_DAY as u64);
+        let message =
+            format!("gb_per_day={gb}: give 10^9 bytes a day, a number above 0 and up to {most}");
         return Err(PyValueError::new_err(message));
     }
     let catalogue = candidates();
@@ -93,6 +97,7 @@ pub(crate) fn choose(
         capacity.choose_from(&mut all, &named);
     }
     let prices = prices.unwrap_or_default();
+    let prices = prices.into_iter().map(|(drive, Real(price))| (drive, price)).collect();
     check_prices(&prices, &all)?;
     let source = WorkSource::of(work, ios, seed)?;
     let count = all.len();
@@ -172,9 +177,26 @@ enum WorkSource {
 }
 
 impl WorkSource {
-    fn of(work: &Bound<'_, PyAny>, ios: Option<u64>, seed: u64) -> PyResult<WorkSource> {
-        if ios == Some(0) {
-            return Err(PyValueError::new_err("ios=0: give a number from 1 on, or leave it out"));
+    fn of(
+        work: &Bound<'_, PyAny>,
+        ios: Option<Whole>,
+        seed: Option<Whole>,
+    ) -> PyResult<WorkSource> {
+        let ios = ios.map(|ios| match ios.inside(1..=u64::MAX) {
+            Some(ios) => Ok(ios),
+            None => Err(PyValueError::new_err(format!(
+                "ios={}: give a number from 1 to {}, or leave it out",
+                ios.shown(),
+                u64::MAX
+            ))),
+        });
+        let ios = ios.transpose()?;
+        let seed = seed.map(|seed| seed.within("seed", 0..=u64::MAX)).transpose()?;
+        if let (Some(seed), Ok(_)) = (seed, work.cast::<FioJobs>()) {
+            return Err(of_no_seed(seed, "a job file has its own, randseed"));
+        }
+        if let (Some(seed), Ok(_)) = (seed, work.cast::<Trace>()) {
+            return Err(of_no_seed(seed, "that of a Trace is its own, fc.Trace(name, seed=...)"));
         }
         if let Ok(jobs) = work.cast::<FioJobs>() {
             let file = jobs.get().file().clone();
@@ -188,7 +210,14 @@ impl WorkSource {
             }
             return Ok(WorkSource::Trace(trace.path.clone(), trace.options.clone()));
         }
-        Ok(WorkSource::Named(work.extract()?, ios, seed))
+        let path: PathBuf = work.extract()?;
+        let named = path.display().to_string();
+        let draws = ["task:", "generated:"].iter().any(|kind| named.starts_with(kind));
+        if let Some(seed) = seed.filter(|_| !draws) {
+            let why = format!("{named} is neither a task nor a generated workload");
+            return Err(of_no_seed(seed, &why));
+        }
+        Ok(WorkSource::Named(path, ios, seed.unwrap_or(1)))
     }
 
     fn read(self, go_on: &mut dyn FnMut() -> bool) -> PyResult<Option<Work>> {
@@ -204,6 +233,11 @@ impl WorkSource {
             error => TraceError::new_err(error.to_string()),
         })
     }
+}
+
+/// A seed that would change nothing.
+fn of_no_seed(seed: u64, why: &str) -> PyErr {
+    PyValueError::new_err(format!("seed={seed}: {why}: leave it out"))
 }
 
 /// A ranking of drives by a work: the document of `fourcorners choose --json`.

@@ -16,7 +16,10 @@ use pyo3::types::{PyDict, PyList};
 use crate::background::{finished, in_background};
 use crate::errors::{Error, RecordError};
 use crate::named::NamedDrive;
+use crate::number::Whole;
+use crate::pickle::{Reduced, again, reduced};
 use crate::record::optional;
+use crate::words::names_of;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
@@ -36,16 +39,17 @@ pub(crate) fn detectors() -> Vec<&'static str> {
 /// machine would: "none", "lab" (quiet) or "host" (busy). `progress` is called with the part of the detectors that have
 /// begun, 0 to 1.
 #[pyfunction]
-#[pyo3(signature = (drive, *, only=None, budget=None, seed=1, noise="none", progress=None))]
+#[pyo3(signature = (drive, *, only=None, budget=None, seed=Whole::of(1), noise="none", progress=None))]
 pub(crate) fn diagnose(
     py: Python<'_>,
     drive: &Bound<'_, PyAny>,
     only: Option<&Bound<'_, PyAny>>,
     budget: Option<&str>,
-    seed: u64,
+    seed: Whole,
     noise: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Diagnosis> {
+    let seed = seed.within("seed", 0..=u64::MAX)?;
     let named = NamedDrive::whole(drive, "a diagnosis")?;
     let noise = Noise::ALL.into_iter().find(|it| it.name() == noise).ok_or_else(|| {
         let names = Noise::ALL.map(Noise::name).join(", ");
@@ -92,10 +96,7 @@ fn of_budget<T>(text: &str, then: impl FnOnce(Budget) -> Result<T, BudgetError>)
 }
 
 fn detectors_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Detector>> {
-    let names: Vec<String> = match names.extract::<String>() {
-        Ok(list) => list.split(',').map(|name| name.trim().to_string()).collect(),
-        Err(_) => names.extract()?,
-    };
+    let names = names_of("only", names)?;
     let mut detectors = Vec::new();
     for name in &names {
         match (name.as_str(), Detector::named(name)) {
@@ -234,6 +235,16 @@ pub(crate) struct Finding(LabFinding);
 
 #[pymethods]
 impl Finding {
+    /// The finding that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Finding> {
+        again(text).map(Finding)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Finding>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &slf.get().0)
+    }
+
     /// Which property.
     #[getter]
     fn key(&self) -> &str {

@@ -15,6 +15,7 @@ use crate::background::finished;
 use crate::errors::{self, Error};
 use crate::fio::{FioJobs, FioResult};
 use crate::job::Job;
+use crate::number::{Real, Whole};
 use crate::profile::{DriveProfile, Recipe};
 use crate::replay::{Manner, OnOne, Replay};
 use crate::run::Run;
@@ -91,7 +92,10 @@ impl Drive {
     #[pyo3(signature = (*, spare=None, set=None))]
     fn with_(&self, spare: Option<Share>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
         let mut recipe = self.recipe.clone();
-        recipe.set.extend(settings(set)?);
+        let changes = settings(set)?;
+        // A value that is changed again has the last one, and only that.
+        recipe.set.retain(|given| !changes.iter().any(|change| key_of(change) == key_of(given)));
+        recipe.set.extend(changes);
         Drive::make(recipe, spare.map_or(self.spare, |share| share.0))
     }
 
@@ -178,8 +182,8 @@ impl Drive {
         Ok(self.profile.single("a profile", Error::new_err)?.to_toml())
     }
 
-    /// Nameplate and effective over-provisioning of an SSD: spare over user space, the latter
-    /// without what collection keeps free.
+    /// Nameplate and effective over-provisioning of an SSD as its profile has it: raw flash over user space, less one, and
+    /// the same of the flash that collection has to work with. `spare` is in neither; it is in `Run.total_op`.
     #[getter]
     fn over_provisioning(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
         self.with_drive(py, false, |drive| drive.over_provisioning())
@@ -229,15 +233,15 @@ impl Drive {
     }
 
     /// Replays a trace on the drive as it is: a Trace or what one is made of. The keywords are those of `replay`.
-    #[pyo3(signature = (trace, *, pace="think", idle_cap_ms=25.0, depth=32, addresses="as_recorded", progress=None))]
+    #[pyo3(signature = (trace, *, pace="think", idle_cap_ms=None, depth=Whole::of(32), addresses="as_recorded", progress=None))]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn replay(
         &self,
         py: Python<'_>,
         trace: &Bound<'_, PyAny>,
         pace: &str,
-        idle_cap_ms: f64,
-        depth: u32,
+        idle_cap_ms: Option<Real>,
+        depth: Whole,
         addresses: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Replay> {
@@ -296,8 +300,10 @@ impl Drive {
     }
 
     /// Trims a range, by default all that may be touched; seconds it took.
-    #[pyo3(signature = (start_bytes=0, bytes=None))]
-    fn trim(&self, py: Python<'_>, start_bytes: u64, bytes: Option<u64>) -> PyResult<f64> {
+    #[pyo3(signature = (start_bytes=Whole::of(0), bytes=None))]
+    fn trim(&self, py: Python<'_>, start_bytes: Whole, bytes: Option<Whole>) -> PyResult<f64> {
+        let start_bytes = start_bytes.within("start_bytes", 0..=u64::MAX)?;
+        let bytes = bytes.map(|bytes| bytes.within("bytes", 0..=u64::MAX)).transpose()?;
         let usable = self.usable_bytes();
         let bytes = bytes.unwrap_or(usable.saturating_sub(start_bytes));
         let block = u64::from(self.profile.geometry().logical_block_bytes);
@@ -416,10 +422,10 @@ impl Drive {
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<Run> {
         let mut watched = Watched::new(progress);
-        let wears = self.profile.wears();
+        let of_profile = (self.profile.wears(), self.usable_bytes());
         let run = self.with_made(py, |drive| {
             let outcome = drive.run(&job, &mut watched);
-            Run::of(outcome, drive, job, wears)
+            Run::of(outcome, drive, job, of_profile)
         })?;
         if let Some(raised) = watched.raised {
             return Err(raised);
@@ -466,6 +472,11 @@ impl Drive {
 /// Changed values as the library takes them.
 fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
     set.into_iter().flatten().map(|(key, value)| setting(&key, &value)).collect()
+}
+
+/// What stands before the first `=`.
+fn key_of(setting: &str) -> &str {
+    setting.split_once('=').map_or(setting, |(key, _)| key).trim()
 }
 
 /// `key=value`.

@@ -5,7 +5,7 @@ use fourcorners_drive::Fault;
 use fourcorners_fio::jobfile::JobFileError;
 use fourcorners_lab::state::StateFileError;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyUserWarning};
 use pyo3::prelude::*;
 
 create_exception!(fourcorners, Error, PyException, "What every error of the library is.");
@@ -22,6 +22,12 @@ create_exception!(
 );
 create_exception!(fourcorners, TraceError, Error, "A trace that cannot be read or replayed.");
 create_exception!(fourcorners, ResultsError, Error, "What is wrong with a database of results.");
+create_exception!(
+    fourcorners,
+    TraceWarning,
+    PyUserWarning,
+    "What of a trace is not in the file that it was converted to."
+);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -35,6 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("ResultsError", py.get_type::<ResultsError>()),
         ("TraceError", py.get_type::<TraceError>()),
         ("StateError", py.get_type::<StateError>()),
+        ("TraceWarning", py.get_type::<TraceWarning>()),
     ] {
         // By the name they are imported by, so that they can be pickled on the way from a worker.
         class.setattr("__name__", name)?;
@@ -53,7 +60,8 @@ pub(crate) fn job_file(error: JobFileError) -> PyErr {
 }
 
 pub(crate) fn state(error: StateFileError) -> PyErr {
-    StateError::new_err(error.to_string())
+    let message = error.to_string();
+    StateError::new_err(message.replace("the same --set and --host", "the same set and host"))
 }
 
 pub(crate) fn fault(fault: Fault) -> PyErr {

@@ -5,25 +5,35 @@ use std::sync::Arc;
 use fourcorners_record::{Figure as LabFigure, Latency as LabLatency, Record as LabRecord};
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::arrays::view_pairs;
+use crate::pickle::{Reduced, again, reduced};
 use crate::record::optional;
 
 /// One measured figure.
 #[pyclass(frozen, module = "fourcorners")]
 pub(crate) struct Figure {
-    record: Arc<LabRecord>,
-    place: usize,
+    of: FigureOf,
+}
+
+/// Whose it is.
+enum FigureOf {
+    Record(Arc<LabRecord>, usize),
+    /// One that was pickled, with its name.
+    Alone(Box<(String, LabFigure)>),
 }
 
 impl Figure {
     pub(crate) fn of(record: &Arc<LabRecord>, place: usize) -> Figure {
-        Figure { record: Arc::clone(record), place }
+        Figure { of: FigureOf::Record(Arc::clone(record), place) }
     }
 
     fn figure(&self) -> &LabFigure {
-        &self.record.figures[self.place]
+        match &self.of {
+            FigureOf::Record(record, place) => &record.figures[*place],
+            FigureOf::Alone(named) => &named.1,
+        }
     }
 }
 
@@ -32,7 +42,12 @@ impl Figure {
     /// Its name.
     #[getter]
     fn name(&self) -> &str {
-        self.record.figures.get_index(self.place).map_or("", |(name, _)| name)
+        match &self.of {
+            FigureOf::Record(record, place) => {
+                record.figures.get_index(*place).map_or("", |(name, _)| name)
+            }
+            FigureOf::Alone(named) => &named.0,
+        }
     }
     /// 10^6 bytes a second.
     #[getter]
@@ -79,7 +94,8 @@ impl Figure {
     fn write_amplification(&self) -> Option<f64> {
         self.figure().write_amplification
     }
-    /// Spare over user space without what collection keeps free (virtual SSDs).
+    /// Over-provisioning of the drive as its profile has it: flash that collection has to work with over user space, less
+    /// one. A spare area that the job leaves alone is not in it (virtual SSDs).
     #[getter]
     fn effective_op(&self) -> Option<f64> {
         self.figure().effective_op
@@ -145,14 +161,27 @@ impl Figure {
         row.set_item("ios", figure.ios)?;
         row.set_item("bytes", figure.bytes)?;
         row.set_item("duration_s", figure.duration_s)?;
+        // All rates of a job are over its duration.
+        row.set_item("busy_s", figure.duration_s)?;
         row.set_item("mean_queue_depth", figure.mean_queue_depth)?;
-        Latency::from(figure.latency_us).into_row(&row)?;
+        Latency::from(figure.latency_us).into_row(&row, figure.ios)?;
         row.set_item("write_amplification", figure.write_amplification)?;
         row.set_item("effective_op", figure.effective_op)?;
         row.set_item("nameplate_op", figure.nameplate_op)?;
         row.set_item("joules", figure.mean_power_w.map(|watts| watts * figure.duration_s))?;
         row.set_item("complete", figure.complete)?;
         Ok(row)
+    }
+
+    /// The figure that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Figure> {
+        again(text).map(|named| Figure { of: FigureOf::Alone(Box::new(named)) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Figure>) -> PyResult<Reduced<'py>> {
+        let this = slf.get();
+        reduced(slf, &(this.name(), this.figure()))
     }
 
     fn __repr__(&self) -> String {
@@ -182,9 +211,10 @@ impl From<LabLatency> for Latency {
 }
 
 impl Latency {
-    pub(crate) fn into_row(self, row: &Bound<'_, PyDict>) -> PyResult<()> {
+    /// Puts them into a row, of so many I/Os: of none there is no latency.
+    pub(crate) fn into_row(self, row: &Bound<'_, PyDict>, ios: u64) -> PyResult<()> {
         for (key, value) in self.pairs() {
-            row.set_item(format!("latency_{key}_us"), value)?;
+            row.set_item(format!("latency_{key}_us"), (ios > 0).then_some(value))?;
         }
         Ok(())
     }
@@ -205,6 +235,29 @@ impl Latency {
 
 #[pymethods]
 impl Latency {
+    /// The latencies that were pickled, in the order of the properties.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)] // They are its properties.
+    fn _again(
+        min: f64,
+        mean: f64,
+        p50: f64,
+        p90: f64,
+        p99: f64,
+        p999: f64,
+        p9999: f64,
+        max: f64,
+    ) -> Latency {
+        Latency { min, mean, p50, p90, p99, p999, p9999, max }
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Latency>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let values = slf.get().pairs().map(|(_, value)| value);
+        Ok((slf.get_type().getattr("_again")?, PyTuple::new(slf.py(), values)?))
+    }
+
     fn __repr__(&self) -> String {
         let shown = self.pairs().map(|(key, value)| format!("{key}={value:.1}"));
         format!("Latency({})", shown.join(", "))

@@ -77,6 +77,20 @@ impl FioResult {
         py.import("json")?.call_method1("loads", (&self.json,))
     }
 
+    /// The result that was pickled.
+    #[staticmethod]
+    fn _again(warnings: Vec<String>, json: String, text: String) -> FioResult {
+        FioResult { warnings, json, text }
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, FioResult>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Vec<String>, String, String))> {
+        let FioResult { warnings, json, text } = slf.get();
+        let all = (warnings.clone(), json.clone(), text.clone());
+        Ok((slf.get_type().getattr("_again")?, all))
+    }
+
     /// The jobs of fio's JSON.
     #[getter]
     fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::JobError;
+use crate::number::{Real, Whole};
 
 /// What is done to a drive, and for how long.
 ///
@@ -44,22 +45,22 @@ pub(crate) struct Job {
 #[pymethods]
 impl Job {
     #[new]
-    #[pyo3(signature = (pattern="random", *, read_percent=0, block_bytes=4096, queue_depth=32,
-        span_start_bytes=0, span_bytes=None, data=None, seconds=None, bytes=None,
-        drive_writes=None, seed=1, fua=false))]
+    #[pyo3(signature = (pattern="random", *, read_percent=Whole::of(0), block_bytes=Whole::of(4096),
+        queue_depth=Whole::of(32), span_start_bytes=Whole::of(0), span_bytes=None, data=None, seconds=None,
+        bytes=None, drive_writes=None, seed=Whole::of(1), fua=false))]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn new(
         pattern: &str,
-        read_percent: i128,
-        block_bytes: i128,
-        queue_depth: i128,
-        span_start_bytes: i128,
-        span_bytes: Option<i128>,
+        read_percent: Whole,
+        block_bytes: Whole,
+        queue_depth: Whole,
+        span_start_bytes: Whole,
+        span_bytes: Option<Whole>,
         data: Option<&Bound<'_, PyAny>>,
-        seconds: Option<i128>,
-        bytes: Option<i128>,
-        drive_writes: Option<f64>,
-        seed: i128,
+        seconds: Option<Whole>,
+        bytes: Option<Whole>,
+        drive_writes: Option<Real>,
+        seed: Whole,
         fua: bool,
     ) -> PyResult<Job> {
         let pattern = match pattern {
@@ -71,25 +72,21 @@ impl Job {
             }
         };
         let wrong = |message: String| Err(PyValueError::new_err(message));
-        if !(0..=100).contains(&read_percent) {
-            return wrong(format!("read_percent={read_percent}: it is 0 to 100"));
-        }
-        if !(1..=u32::MAX.into()).contains(&queue_depth) {
-            return wrong(format!("queue_depth={queue_depth}: it is 1 to {}", u32::MAX));
-        }
-        if !(1..=u32::MAX.into()).contains(&block_bytes) {
+        let read_percent = read_percent.within("read_percent", 0..=100)?;
+        let queue_depth = queue_depth.within("queue_depth", 1..=u32::MAX.into())?;
+        let Some(block_bytes) = block_bytes.inside(1..=u32::MAX.into()) else {
             return wrong(format!(
-                "block_bytes={block_bytes}: it is a multiple of the drive's logical block, below 4 GiB"
+                "block_bytes={}: it is a multiple of the drive's logical block, below 4 GiB",
+                block_bytes.shown()
             ));
-        }
-        let amount = |name: &str, value: i128| {
-            let wrong =
-                || PyValueError::new_err(format!("{name}={value}: it is 0 to {}", u64::MAX));
-            u64::try_from(value).map_err(|_| wrong())
         };
-        let of = |name, value: Option<i128>| value.map(|value| amount(name, value)).transpose();
-        let (span_bytes, seconds) = (of("span_bytes", span_bytes)?, of("seconds", seconds)?);
-        let bytes = of("bytes", bytes)?;
+        let of = |name, value: Option<Whole>, least: u64| {
+            value.map(|value| value.within(name, least..=u64::MAX)).transpose()
+        };
+        let span_bytes = of("span_bytes", span_bytes, 0)?;
+        // Of nothing there are no rates and no percentiles.
+        let (seconds, bytes) = (of("seconds", seconds, 1)?, of("bytes", bytes, 1)?);
+        let drive_writes = drive_writes.map(|Real(writes)| writes);
         if let Some(writes) = drive_writes.filter(|writes| !(*writes > 0.0 && *writes <= 1e6)) {
             return wrong(format!("drive_writes={writes}: it is more than 0 and up to 1000000"));
         }
@@ -106,13 +103,13 @@ impl Job {
             read_percent: read_percent as u8,
             block_bytes: block_bytes as u32,
             queue_depth: queue_depth as u32,
-            span_start_bytes: amount("span_start_bytes", span_start_bytes)?,
+            span_start_bytes: span_start_bytes.within("span_start_bytes", 0..=u64::MAX)?,
             span_bytes,
             data,
             seconds,
             bytes,
             drive_writes,
-            seed: amount("seed", seed)?,
+            seed: seed.within("seed", 0..=u64::MAX)?,
             fua,
         })
     }
@@ -257,6 +254,12 @@ impl Job {
             Some(writes) => Some((span as f64 * writes) as u64),
             None => self.bytes,
         };
+        if let (Some(0), Some(writes)) = (bytes, self.drive_writes) {
+            return wrong(format!(
+                "drive_writes={writes}: of a span of {span} bytes that is none; a block of {block} is {}",
+                f64::from(block) / span as f64
+            ));
+        }
         let until = match (self.seconds, bytes) {
             (Some(seconds), Some(bytes)) => Until::SecondsOrBytes(seconds, bytes),
             (Some(seconds), None) => Until::Seconds(seconds),

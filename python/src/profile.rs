@@ -10,6 +10,7 @@ use fourcorners_record::TargetInfo;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::words::set_in_keywords;
 
 /// One drive, or several as one.
 #[derive(Clone)]
@@ -176,13 +177,19 @@ impl Recipe {
             None => ArrayProfile::parse(name, host, set),
         };
         if let Some(array) = several {
-            return Ok(DriveProfile::Several(Box::new(array.map_err(of_several)?)));
+            let array = array.map_err(|error| self.refused(&error))?;
+            return Ok(DriveProfile::Several(Box::new(array)));
         }
         let profile = match &self.text {
             Some(text) => catalogue::from_text_behind(text, name, host, set),
             None => catalogue::built_in_behind(name, host, set),
         };
-        Ok(DriveProfile::One(Box::new(profile.map_err(errors::catalogue)?)))
+        Ok(DriveProfile::One(Box::new(profile.map_err(|error| self.refused(&error))?)))
+    }
+
+    /// Why there is no such drive, with the settings as Python has them.
+    fn refused(&self, error: &dyn std::fmt::Display) -> PyErr {
+        errors::CatalogueError_::new_err(set_in_keywords(error.to_string(), &self.set))
     }
 }
 

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use fourcorners_record::{Document, Ended, Record as LabRecord, SCHEMA, record_from_json};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
 
 use crate::errors::RecordError;
 use crate::figure::Figure;
+use crate::pickle::{Reduced, again, reduced};
 use crate::series::{Curve, Series};
 use crate::target::Target;
+use crate::words::in_keywords;
 
 /// What one method measured on one target.
 #[pyclass(frozen, module = "fourcorners", from_py_object)]
@@ -86,11 +89,11 @@ impl Record {
 
     /// Why not, if so.
     #[getter]
-    fn failure(&self) -> Option<&str> {
+    fn failure(&self) -> Option<String> {
         match &self.0.ended {
             Ended::Complete => None,
-            Ended::Interrupted => Some("interrupted"),
-            Ended::Failed(why) => Some(why),
+            Ended::Interrupted => Some("interrupted".into()),
+            Ended::Failed(why) => Some(in_keywords(why)),
         }
     }
 
@@ -166,7 +169,7 @@ impl Record {
         let verdict = |verdict: &fourcorners_record::Verdict| Verdict {
             id: verdict.id.clone(),
             claim: verdict.claim.clone(),
-            outcome: verdict.outcome.word(),
+            outcome: verdict.outcome.word().into(),
             figures: verdict.figures.clone(),
             threshold: verdict.threshold.clone(),
             control: verdict.control.clone(),
@@ -182,7 +185,7 @@ impl Record {
     fn notes(&self) -> Vec<Note> {
         let note = |note: &fourcorners_record::Note| Note {
             about: note.about.clone(),
-            text: note.text.clone(),
+            text: in_keywords(&note.text),
             value: note.value,
         };
         self.0.notes.iter().map(note).collect()
@@ -235,17 +238,20 @@ impl Record {
 
     fn __repr__(&self) -> String {
         let LabRecord { id, method, target, .. } = &*self.0;
-        format!("<Record {id}: {method} of {}, {} figures>", target.name, self.0.figure_count())
+        let short = if self.complete() { "" } else { ", incomplete" };
+        let count = self.0.figure_count();
+        format!("<Record {id}: {method} of {}, {count} figures{short}>", target.name)
     }
 }
 
 /// A claim about a drive, how it came out ("yes", "no", "partly" or "undetermined"), and what that
 /// rests on.
 #[pyclass(frozen, get_all, module = "fourcorners")]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Verdict {
     id: String,
     claim: String,
-    outcome: &'static str,
+    outcome: String,
     figures: Vec<String>,
     threshold: String,
     control: String,
@@ -256,6 +262,16 @@ pub(crate) struct Verdict {
 
 #[pymethods]
 impl Verdict {
+    /// The verdict that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Verdict> {
+        again(text)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Verdict>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get())
+    }
+
     fn __repr__(&self) -> String {
         format!("<Verdict {}: {}>", self.id, self.outcome)
     }
@@ -263,6 +279,7 @@ impl Verdict {
 
 /// What a figure means, or why there is none.
 #[pyclass(frozen, get_all, module = "fourcorners")]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Note {
     about: String,
     text: String,
@@ -271,6 +288,16 @@ pub(crate) struct Note {
 
 #[pymethods]
 impl Note {
+    /// The note that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Note> {
+        again(text)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Note>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get())
+    }
+
     fn __repr__(&self) -> String {
         format!("<Note {}: {}>", self.about, self.text)
     }

@@ -19,12 +19,15 @@ use fourcorners_trace::Options;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
 
 use crate::background::{Piece, finished, in_background};
 use crate::errors::{self, Error, TraceError};
 use crate::figure::Latency;
 use crate::histogram::{Histogram, Latencies};
 use crate::named::NamedDrive;
+use crate::number::{Real, Whole};
+use crate::pickle::{MeasuredState, Reduced, again, reduced};
 use crate::record::optional;
 use crate::review::{as_list, one_or_several};
 use crate::series::Series;
@@ -33,6 +36,9 @@ use crate::watch::Watched;
 
 /// What a record says of virtual drives needs no buffers.
 const SETUP: Setup = Setup { queue_depth: MOST_DEPTH, max_block_bytes: 131_072 };
+
+/// Longest think time unless a caller says another one, milliseconds.
+const IDLE_CAP_MS: f64 = 25.0;
 
 /// How a trace is replayed, as a caller says it.
 pub(crate) struct Manner {
@@ -45,19 +51,25 @@ impl Manner {
     pub(crate) fn of(
         trace: &Trace,
         pace: &str,
-        idle_cap_ms: f64,
-        depth: u32,
+        idle_cap_ms: Option<Real>,
+        depth: Whole,
         addresses: &str,
     ) -> PyResult<Manner> {
         let wrong = |message: String| Err(PyValueError::new_err(message));
-        if !(0.0..=MOST_IDLE_MS).contains(&idle_cap_ms) {
-            return wrong(format!(
-                "idle_cap_ms={idle_cap_ms}: give milliseconds from 0 to {MOST_IDLE_MS}"
-            ));
+        if let Some(Real(cap)) = idle_cap_ms {
+            if !(0.0..=MOST_IDLE_MS).contains(&cap) {
+                return wrong(format!(
+                    "idle_cap_ms={cap}: give milliseconds from 0 to {MOST_IDLE_MS}"
+                ));
+            }
+            if matches!(pace, "recorded" | "fast") {
+                return wrong(format!(
+                    "idle_cap_ms={cap}: with pace={pace:?} there is no think time to cut: leave it out"
+                ));
+            }
         }
-        if !(1..=MOST_DEPTH).contains(&depth) {
-            return wrong(format!("depth={depth}: give a number from 1 to {MOST_DEPTH}"));
-        }
+        let idle_cap_ms = idle_cap_ms.map_or(IDLE_CAP_MS, |Real(cap)| cap);
+        let depth = depth.within("depth", 1..=MOST_DEPTH.into())? as u32;
         let pace = match pace {
             "think" => Pace::Think { cap: Nanos::from_micros(idle_cap_ms * 1e3) },
             "recorded" => Pace::Recorded,
@@ -109,13 +121,13 @@ impl Manner {
 /// Replays a trace on virtual drives, each new: a record for each, as `fourcorners trace replay` makes them.
 ///
 /// `trace` is a Trace or what one is made of: a file, `generated:NAME` or `task:NAME`. `drives` are names, profiles, arrays or
-/// Drives, one or a list. `pace` is "think" (after the recorded think time, at most `idle_cap_ms` milliseconds), "recorded" (at
+/// Drives, one or a list. `pace` is "think" (after the recorded think time, at most `idle_cap_ms` milliseconds, 25), "recorded" (at
 /// the recorded times; latencies count from when each was due) or "fast". `depth` is the most I/Os in flight, 1 to 4096.
 /// `drive_state` is "empty", "full", "both", one after the other, or "twice": empty, and again as the first left it.
 /// `addresses` beyond the end of a drive are refused ("as_recorded"), or all are "rescaled" to it, or those are "wrapped".
 /// `progress` is called with how far it is, 0 to 1.
 #[pyfunction]
-#[pyo3(signature = (trace, drives, *, pace="think", idle_cap_ms=25.0, depth=32, drive_state="both",
+#[pyo3(signature = (trace, drives, *, pace="think", idle_cap_ms=None, depth=Whole::of(32), drive_state="both",
     addresses="as_recorded", progress=None))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn replay<'py>(
@@ -123,8 +135,8 @@ pub(crate) fn replay<'py>(
     trace: &Bound<'py, PyAny>,
     drives: &Bound<'py, PyAny>,
     pace: &str,
-    idle_cap_ms: f64,
-    depth: u32,
+    idle_cap_ms: Option<Real>,
+    depth: Whole,
     drive_state: &str,
     addresses: &str,
     progress: Option<Py<PyAny>>,
@@ -249,6 +261,14 @@ pub(crate) struct Replay {
     figure: ReplayFigure,
     widened: u64,
     series: OnceLock<Arc<LabSeries>>,
+}
+
+/// A replay as it is pickled.
+#[derive(Serialize, Deserialize)]
+struct ReplayState {
+    measured: MeasuredState,
+    figure: ReplayFigure,
+    widened: u64,
 }
 
 impl Replay {
@@ -401,11 +421,12 @@ impl Replay {
         row.set_item("elapsed_s", self.figure.elapsed_s)?;
         row.set_item("waited_s", self.figure.waited_s)?;
         row.set_item("mean_queue_depth", self.figure.mean_queue_depth)?;
-        Latency::from(all.latency_us).into_row(&row)?;
+        Latency::from(all.latency_us).into_row(&row, all.ios)?;
         for (name, part) in [("read", reads), ("write", writes)] {
+            let some = part.ios > 0;
             row.set_item(format!("{name}s"), part.ios)?;
-            row.set_item(format!("{name}_service_us"), part.service_us)?;
-            row.set_item(format!("{name}_p99_us"), part.latency_us.p99)?;
+            row.set_item(format!("{name}_service_us"), some.then_some(part.service_us))?;
+            row.set_item(format!("{name}_p99_us"), some.then_some(part.latency_us.p99))?;
         }
         row.set_item("write_amplification", self.figure.write_amplification)?;
         row.set_item("joules", self.figure.joules)?;
@@ -416,6 +437,20 @@ impl Replay {
     fn to_pandas<'py>(slf: &Bound<'py, Replay>) -> PyResult<Bound<'py, PyAny>> {
         let row = slf.get().to_dict(slf.py())?;
         slf.py().import("pandas")?.getattr("Series")?.call1((row,))
+    }
+
+    /// The replay that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Replay> {
+        let ReplayState { measured, figure, widened } = again(text)?;
+        let measured = Arc::new(measured.measured()?);
+        Ok(Replay { measured, figure, widened, series: OnceLock::new() })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Replay>) -> PyResult<Reduced<'py>> {
+        let Replay { measured, figure, widened, .. } = slf.get();
+        let measured = MeasuredState::of(measured);
+        reduced(slf, &ReplayState { measured, figure: figure.clone(), widened: *widened })
     }
 
     fn __repr__(&self) -> String {

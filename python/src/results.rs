@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::ResultsError;
+use crate::number::Whole;
 use crate::record::Record;
 use crate::summary::Summary;
 
@@ -226,7 +227,10 @@ fn filter_of(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Filter> {
             "since" => filter.since = Some(time(&key, &value, dates::since)?),
             "until" => filter.until = Some(time(&key, &value, dates::until)?),
             "clock" => filter.clock = Some(clock(&value)?),
-            "limit" => filter.limit = Some(value.extract()?),
+            "limit" => {
+                let limit: Whole = value.extract()?;
+                filter.limit = Some(limit.within("limit", 0..=u64::MAX)?);
+            }
             _ => {
                 return Err(PyTypeError::new_err(format!(
                     "there is no filter {key}: there are drive, name, method, firmware, since, until, \

@@ -14,7 +14,9 @@ use pyo3::types::{PyList, PyString};
 use crate::background::{Piece, Told, finished, in_background};
 use crate::errors::Error;
 use crate::named::NamedDrive;
+use crate::number::Whole;
 use crate::record::Record;
+use crate::words::names_of;
 
 /// The names of all methods.
 #[pyfunction]
@@ -29,18 +31,20 @@ pub(crate) fn methods() -> Vec<&'static str> {
 /// `ios` is the most I/Os of each trace of storage-bench, by default all but for what takes minutes.
 /// `progress` is called with how far it is, 0 to 1, on the thread that called.
 #[pyfunction]
-#[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, ios=None, author=None, progress=None))]
+#[pyo3(signature = (drives, methods=None, *, quick=false, seed=Whole::of(1), ios=None, author=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn review<'py>(
     py: Python<'py>,
     drives: &Bound<'py, PyAny>,
     methods: Option<&Bound<'_, PyAny>>,
     quick: bool,
-    seed: u64,
-    ios: Option<u64>,
+    seed: Whole,
+    ios: Option<Whole>,
     author: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let seed = seed.within("seed", 0..=u64::MAX)?;
+    let ios = ios.map(|ios| ios.within("ios", 1..=u64::MAX)).transpose()?;
     let author = author.as_deref().map(author_name).transpose();
     let author = author.map_err(|why| PyValueError::new_err(format!("author: {why}")))?;
     let methods = match methods {
@@ -48,7 +52,16 @@ pub(crate) fn review<'py>(
         None => Method::default_set(),
         Some(names) => methods_of(names)?,
     };
+    if let Some(ios) = ios.filter(|_| !methods.contains(&Method::StorageBench)) {
+        return Err(PyValueError::new_err(format!(
+            "ios={ios}: it is the most I/Os of a trace of storage-bench, which is none of the methods: leave ios out, or add \
+             \"storage-bench\" to methods"
+        )));
+    }
     let drives = one_or_several(drives);
+    if drives.is_empty() {
+        return Err(PyValueError::new_err("drives is empty: name one"));
+    }
     let chosen: Vec<ChosenMethod> = methods.iter().copied().map(ChosenMethod::from).collect();
     let (mut sessions, mut needs) = (Vec::new(), Vec::new());
     for drive in &drives {
@@ -95,10 +108,7 @@ pub(crate) fn one_or_several<'py>(given: &Bound<'py, PyAny>) -> Vec<Bound<'py, P
 }
 
 fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
-    let names: Vec<String> = match names.extract::<String>() {
-        Ok(list) => list.split(',').map(|name| name.trim().to_string()).collect(),
-        Err(_) => names.extract()?,
-    };
+    let names = names_of("methods", names)?;
     let mut methods = Vec::new();
     for name in &names {
         let named = match name.as_str() {

@@ -8,9 +8,11 @@ use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series
 use fourcorners_run::{JobEnd, Measured, Unobserved};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
 
 use crate::figure::Latency;
 use crate::histogram::{Histogram, Latencies};
+use crate::pickle::{MeasuredState, Reduced, again, reduced};
 use crate::series::Series;
 
 /// What a job did on a drive. Figures are worked out when they are asked for.
@@ -20,19 +22,40 @@ pub(crate) struct Run {
     job: LabJob,
     write_amplification: Option<f64>,
     over_provisioning: Option<(f64, f64)>,
+    /// All of the drive over what jobs may touch: 1 without a spare area.
+    all_over_usable: f64,
     wear: Option<FlashWear>,
     latency: OnceLock<LabLatency>,
     series: OnceLock<Arc<LabSeries>>,
 }
 
+/// A run as it is pickled.
+#[derive(Serialize, Deserialize)]
+struct RunState {
+    measured: MeasuredState,
+    job: LabJob,
+    write_amplification: Option<f64>,
+    over_provisioning: Option<(f64, f64)>,
+    all_over_usable: f64,
+    wear: Option<FlashWear>,
+    latency: LabLatency,
+}
+
 impl Run {
     /// `wears`: whether the drive's flash wears out; what it was erased is not added up otherwise.
-    pub(crate) fn of(outcome: Outcome, drive: &LabDrive, job: LabJob, wears: bool) -> Run {
+    /// `usable_bytes` are those that its jobs may touch.
+    pub(crate) fn of(
+        outcome: Outcome,
+        drive: &LabDrive,
+        job: LabJob,
+        (wears, usable_bytes): (bool, u64),
+    ) -> Run {
         Run {
             measured: Arc::new(outcome.measured),
             job,
             write_amplification: outcome.write_amplification,
             over_provisioning: drive.over_provisioning(),
+            all_over_usable: drive.geometry().bytes() as f64 / usable_bytes.max(1) as f64,
             wear: wears.then(|| drive.wear()).flatten(),
             latency: OnceLock::new(),
             series: OnceLock::new(),
@@ -111,10 +134,22 @@ impl Run {
         self.write_amplification
     }
 
-    /// Spare over user space without what collection keeps free (SSDs).
+    /// Over-provisioning of the drive as its profile has it: flash that collection has to work with over user space, less
+    /// one. The spare area of the Drive is not in it, but in `total_op` (SSDs).
     #[getter]
     fn effective_op(&self) -> Option<f64> {
         self.over_provisioning.map(|(_, effective)| effective)
+    }
+
+    /// The same over the space that jobs may touch: with the Drive's spare area. Of a drive without one it is
+    /// `effective_op` (SSDs).
+    #[getter]
+    fn total_op(&self) -> Option<f64> {
+        match self.all_over_usable {
+            // Not to the last bit otherwise.
+            1.0 => self.effective_op(),
+            all => self.effective_op().map(|effective| (1.0 + effective) * all - 1.0),
+        }
     }
 
     /// Raw space beyond user space over user space (SSDs).
@@ -170,10 +205,13 @@ impl Run {
         row.set_item("ios", self.ios())?;
         row.set_item("bytes", self.bytes())?;
         row.set_item("duration_s", self.duration_s())?;
+        // All rates of a job are over its duration.
+        row.set_item("busy_s", self.duration_s())?;
         row.set_item("mean_queue_depth", self.mean_queue_depth())?;
-        Latency::from(*self.latencies()).into_row(&row)?;
+        Latency::from(*self.latencies()).into_row(&row, self.ios())?;
         row.set_item("write_amplification", self.write_amplification)?;
         row.set_item("effective_op", self.effective_op())?;
+        row.set_item("total_op", self.total_op())?;
         row.set_item("nameplate_op", self.nameplate_op())?;
         row.set_item("joules", self.joules())?;
         row.set_item("complete", self.complete())?;
@@ -186,15 +224,52 @@ impl Run {
         slf.py().import("pandas")?.getattr("Series")?.call1((row,))
     }
 
+    /// The run that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Run> {
+        let RunState {
+            measured,
+            job,
+            write_amplification,
+            over_provisioning,
+            all_over_usable,
+            wear,
+            latency,
+        } = again(text)?;
+        Ok(Run {
+            measured: Arc::new(measured.measured()?),
+            job,
+            write_amplification,
+            over_provisioning,
+            all_over_usable,
+            wear,
+            latency: OnceLock::from(latency),
+            series: OnceLock::new(),
+        })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Run>) -> PyResult<Reduced<'py>> {
+        let this = slf.get();
+        let state = RunState {
+            measured: MeasuredState::of(&this.measured),
+            job: this.job.clone(),
+            write_amplification: this.write_amplification,
+            over_provisioning: this.over_provisioning,
+            all_over_usable: this.all_over_usable,
+            wear: this.wear,
+            latency: *this.latencies(),
+        };
+        reduced(slf, &state)
+    }
+
     fn __repr__(&self) -> String {
-        let Run { measured, .. } = self;
         format!(
             "<Run: {} I/Os in {:.3} s, {:.0} IOPS, {:.1} MB/s, mean {:.1} us>",
             self.ios(),
             self.duration_s(),
             self.iops(),
             self.mb_per_s(),
-            measured.latency.mean() / 1e3
+            self.latencies().mean
         )
     }
 }

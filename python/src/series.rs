@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fourcorners_record::{Record as LabRecord, Series as LabSeries};
+use fourcorners_record::{Curve as LabCurve, Record as LabRecord, Series as LabSeries};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays::{view, view_pairs};
+use crate::pickle::{Reduced, again, reduced};
 
 /// A figure second by second.
 #[pyclass(frozen, module = "fourcorners")]
@@ -71,18 +72,41 @@ impl Series {
     fn __len__(&self) -> usize {
         self.series().iops.len()
     }
+
+    /// The series that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Series> {
+        again(text).map(|series| Series::of(Arc::new(series)))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Series>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get().series())
+    }
 }
 
 /// A figure against something that was varied.
 #[pyclass(frozen, module = "fourcorners")]
 pub(crate) struct Curve {
-    record: Arc<LabRecord>,
-    place: usize,
+    of: CurveOf,
+}
+
+/// Whose it is.
+enum CurveOf {
+    Record(Arc<LabRecord>, usize),
+    /// One that was pickled.
+    Alone(LabCurve),
 }
 
 impl Curve {
     pub(crate) fn of(record: &Arc<LabRecord>, place: usize) -> Curve {
-        Curve { record: Arc::clone(record), place }
+        Curve { of: CurveOf::Record(Arc::clone(record), place) }
+    }
+
+    fn curve(&self) -> &LabCurve {
+        match &self.of {
+            CurveOf::Record(record, place) => &record.curves[*place],
+            CurveOf::Alone(curve) => curve,
+        }
     }
 }
 
@@ -91,17 +115,26 @@ impl Curve {
     /// What was varied, with its unit.
     #[getter]
     fn x(&self) -> &str {
-        &self.record.curves[self.place].x
+        &self.curve().x
     }
     /// What was measured, with its unit.
     #[getter]
     fn y(&self) -> &str {
-        &self.record.curves[self.place].y
+        &self.curve().y
     }
     /// Pairs of the two as two columns; a view, not a copy.
     #[getter]
     fn points<'py>(slf: Bound<'py, Curve>) -> Bound<'py, PyArray2<f64>> {
-        let this = slf.get();
-        view_pairs(slf.clone().into_any(), &this.record.curves[this.place].points)
+        view_pairs(slf.clone().into_any(), &slf.get().curve().points)
+    }
+
+    /// The curve that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Curve> {
+        again(text).map(|curve| Curve { of: CurveOf::Alone(curve) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Curve>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get().curve())
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use fourcorners_catalogue::{Model, Profile};
+use fourcorners_drive::config::TrimMode;
 use fourcorners_drive::{Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::Several;
 use fourcorners_lab::choose::{Candidate, MadeOf};
@@ -25,6 +26,7 @@ use pyo3::prelude::*;
 use crate::control::ControlSocket;
 use crate::errors::{self, Error};
 use crate::named::NamedDrive;
+use crate::number::{Real, Whole};
 use crate::profile::DriveProfile;
 
 /// Of the memory that is available, contents may take so much.
@@ -46,7 +48,7 @@ const MOST_DOOR_US: f64 = 100_000.0;
 /// authority of its clients', as `--tls` has it, which addresses that other machines can reach need. With `control`,
 /// `Server.control` injects faults, keeps and restores snapshots and cuts the power while programs are at work.
 #[pyfunction]
-#[pyo3(signature = (drive, at=None, *, time="real", record=None, contents=None, read_only=false, faults=Vec::new(), seed=1,
+#[pyo3(signature = (drive, at=None, *, time="real", record=None, contents=None, read_only=false, faults=Vec::new(), seed=Whole::of(1),
     ignore_flushes=false, door_us=None, state=None, tls=None, control=false))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn serve(
@@ -58,15 +60,17 @@ pub(crate) fn serve(
     contents: Option<PathBuf>,
     read_only: bool,
     faults: Vec<String>,
-    seed: u64,
+    seed: Whole,
     ignore_flushes: bool,
-    door_us: Option<f64>,
+    door_us: Option<Real>,
     state: Option<PathBuf>,
     tls: Option<PathBuf>,
     control: bool,
 ) -> PyResult<Server> {
     let wrong = |message: String| PyValueError::new_err(message);
     let failed = |error: &dyn std::fmt::Display| Error::new_err(error.to_string());
+    let seed = seed.within("seed", 0..=u64::MAX)?;
+    let door_us = door_us.map(|Real(us)| us);
     let named = NamedDrive::whole(drive, "a served drive")?;
     let pace: Pace = time.parse().map_err(|error| wrong(format!("time: {error}")))?;
     let faults: Result<Vec<FaultSpec>, _> = faults.iter().map(|fault| fault.parse()).collect();
@@ -256,7 +260,8 @@ impl Work {
                     };
                     let before = ssd.counters();
                     let compresses = model.compression.is_some();
-                    let turn = TurnSettings { compresses, ..self.turn };
+                    let ignores_trims = model.trim.mode == Some(TrimMode::Ignored);
+                    let turn = TurnSettings { compresses, ignores_trims, ..self.turn };
                     let counters = move |ssd: &Ssd| Some(DriveCounters::since(ssd, &before));
                     let work = Work { turn, ..self };
                     work.run(ssd, counters, Some(Turn::expect_power_cuts))

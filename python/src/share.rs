@@ -4,6 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::number::Real;
+
 /// A share, 1 for all.
 #[derive(Clone, Copy)]
 pub(crate) struct Share(pub(crate) f64);
@@ -13,8 +15,8 @@ impl<'py> FromPyObject<'_, 'py> for Share {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Share> {
         let Ok(text) = given.cast::<PyString>() else {
-            let number: Result<f64, PyErr> = given.extract();
-            return number.map(Share).map_err(|_| {
+            let number: Result<Real, PyErr> = given.extract();
+            return number.map(|Real(share)| Share(share)).map_err(|_| {
                 PyTypeError::new_err("give a share as a number, 0.25, or as a text, \"25%\"")
             });
         };

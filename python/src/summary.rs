@@ -3,10 +3,13 @@
 use fourcorners_results::store::Summary as LabSummary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
+
+use crate::pickle::{Reduced, again, reduced};
 
 /// What is listed of a record: what it is of, and how it came about.
 #[pyclass(frozen, get_all, eq, module = "fourcorners")]
-#[derive(PartialEq)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub(crate) struct Summary {
     id: String,
     drive: String,
@@ -80,6 +83,16 @@ impl Summary {
         row.set_item("seed", self.seed)?;
         row.set_item("version", &self.version)?;
         Ok(row)
+    }
+
+    /// The summary that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Summary> {
+        again(text)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Summary>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get())
     }
 
     fn __repr__(&self) -> String {

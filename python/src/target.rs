@@ -1,21 +1,21 @@
 //! The target of a record.
 
-use std::sync::Arc;
-
 use fourcorners_record::{Record as LabRecord, TargetInfo};
 use pyo3::prelude::*;
 
+use crate::pickle::{Reduced, again, reduced};
+
 /// What was measured on.
 #[pyclass(frozen, module = "fourcorners")]
-pub(crate) struct Target(Arc<LabRecord>);
+pub(crate) struct Target(TargetInfo);
 
 impl Target {
-    pub(crate) fn of(record: &Arc<LabRecord>) -> Target {
-        Target(Arc::clone(record))
+    pub(crate) fn of(record: &LabRecord) -> Target {
+        Target(record.target.clone())
     }
 
     fn info(&self) -> &TargetInfo {
-        &self.0.target
+        &self.0
     }
 }
 
@@ -89,6 +89,17 @@ impl Target {
     fn loaded_state(&self) -> Option<&str> {
         self.info().loaded_state.as_deref()
     }
+
+    /// The target that was pickled.
+    #[staticmethod]
+    fn _again(text: &str) -> PyResult<Target> {
+        again(text).map(Target)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Target>) -> PyResult<Reduced<'py>> {
+        reduced(slf, slf.get().info())
+    }
+
     fn __repr__(&self) -> String {
         format!("<Target {}: {}>", self.info().name, self.info().title)
     }

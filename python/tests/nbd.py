@@ -6,7 +6,7 @@ import struct
 
 OPTION, REPLY, REQUEST, SIMPLE = 0x49484156454F5054, 0x3E889045565A9, 0x25609513, 0x67446698
 STARTTLS, GO, ACK, INFO, EXPORT = 5, 7, 1, 3, 0
-READ, WRITE, DISCONNECT, FLUSH, TRIM = 0, 1, 2, 3, 4
+READ, WRITE, DISCONNECT, FLUSH, TRIM, ZEROES = 0, 1, 2, 3, 4, 6
 
 
 class Client:
@@ -49,16 +49,19 @@ class Client:
             data += part
         return data
 
-    def _ask(self, kind, offset, length, data=b""):
+    def _ask(self, kind, offset, length, data=b"", fua=False):
         self.handle += 1
-        self.socket.sendall(struct.pack(">IHHQQI", REQUEST, 0, kind, self.handle, offset, length) + data)
+        self.socket.sendall(struct.pack(">IHHQQI", REQUEST, int(fua), kind, self.handle, offset, length) + data)
         magic, error, handle = struct.unpack(">IIQ", self._take(16))
         assert (magic, handle) == (SIMPLE, self.handle)
         return error
 
-    def write(self, offset, data):
+    def write(self, offset, data, fua=False):
         """The error, 0 of none."""
-        return self._ask(WRITE, offset, len(data), data)
+        return self._ask(WRITE, offset, len(data), data, fua)
+
+    def write_zeroes(self, offset, length):
+        return self._ask(ZEROES, offset, length)
 
     def read(self, offset, length):
         error = self._ask(READ, offset, length)

@@ -125,6 +125,10 @@ def test_a_notebook_shows_the_answer_and_a_row_for_each_drive(trace):
         ({"capacity": "9TB"}, ValueError, "no drive has that; they have 64"),
         ({"state": "worn"}, ValueError, '"written" or "used"'),
         ({"gb_per_day": 0}, ValueError, "a number above 0"),
+        ({"gb_per_day": 1.1e9}, ValueError, "gb_per_day=1100000000: .* above 0 and up to 1,000,000,000$"),
+        ({"work": fc.Trace("generated:light", ios=1000, seed=4), "seed": 9}, ValueError, "seed=9: that of a Trace is its own"),
+        ({"work": fc.Job.from_fio("[a]\nrw=read\nsize=64m\n"), "seed": 9}, ValueError, "seed=9: a job file has its own"),
+        ({"work": "web.csv", "seed": 9}, ValueError, "seed=9: web.csv is neither a task nor"),
         ({"gb_per_day": float("nan")}, ValueError, "a number above 0"),
         ({"prices": {"nobody": 3}}, ValueError, "none of the drives"),
         ({"prices": {DRIVES[0]: 0}}, ValueError, "give a number above 0"),
@@ -155,3 +159,9 @@ def test_a_drive_given_as_one_is_the_drive_of_its_name():
     assert one == fc.choose("task:boot", DRIVES[0]).to_json() == fc.choose("task:boot", [DRIVES[0]] * 2).to_json()
     mine = fc.Drive.from_toml(fc.Drive("crucial-m4-256gb", set=SMALL).to_toml().replace("crucial-m4-256gb", "mine"))
     assert "mine" in fc.choose(fc.Job.from_fio("[a]\nrw=randread\nsize=64m\n"), DRIVES, also=mine).drives
+
+
+def test_a_seed_is_of_a_task_or_of_a_trace_that_has_it():
+    by_seed = {seed: fc.choose("task:boot", DRIVES[:1], seed=seed).to_pylist() for seed in (1, 9)}
+    assert by_seed[1] == fc.choose("task:boot", DRIVES[:1]).to_pylist() != by_seed[9]
+    assert fc.choose(fc.Trace("task:boot", seed=9), DRIVES[:1]).to_pylist() == by_seed[9]

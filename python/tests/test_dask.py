@@ -112,3 +112,18 @@ def test_a_scheduler_is_given_from_the_shell(cluster, tmp_path):
     done = command(plan, "--scheduler", cluster.scheduler_address)
     assert done.returncode == 0 and done.stdout.startswith("4 runs"), done
     assert SMALL["nand.dies"] == 8
+
+
+def replayed(trace):
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL)
+    return drive.run(fc.Job("random", read_percent=50, seconds=2)), drive.replay(trace, addresses="rescaled")
+
+
+def test_a_worker_takes_a_trace_and_returns_what_came_of_it(cluster):
+    trace = fc.Trace("generated:light", ios=2000, seed=5)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        run, replay = client.submit(replayed, trace).result(timeout=120)
+    here = replayed(trace)
+    assert run.to_dict() == here[0].to_dict() and replay.to_dict() == here[1].to_dict()
+    assert (run.histogram.counts == here[0].histogram.counts).all()
+    assert (replay.series.iops == here[1].series.iops).all()

@@ -1,12 +1,13 @@
 import json
 import math
 import pickle
+import re
 import signal
 import threading
 import time
 
 import pytest
-from conftest import SMALL
+from conftest import ROOT, SMALL
 
 import fourcorners as fc
 
@@ -67,6 +68,13 @@ def test_spare_area_is_spare_to_collection_and_is_left_alone():
         return drive.run(fc.Job(drive_writes=0.5, seed=2)).write_amplification
 
     assert steady(0.25) < steady(0.07) < steady(0.0)
+    # What is left alone is in total_op, and not in effective_op, which is the profile's.
+    by_spare = {spare: fc.Drive("crucial-m4-256gb", spare=spare, set=SMALL).run(fc.Job(bytes=4096)) for spare in (0, 0.25)}
+    whole, spared = by_spare.values()
+    assert whole.effective_op == spared.effective_op == whole.total_op
+    assert spared.total_op == pytest.approx((1 + spared.effective_op) / 0.75 - 1)
+    assert spared.to_dict()["total_op"] == spared.total_op
+    assert fc.Drive("wd-velociraptor-300gb").run(fc.Job(bytes=4096)).total_op is None
     drive = fc.Drive("crucial-m4-256gb", spare=0.25, set=SMALL)
     assert drive.usable_bytes == 0.75 * drive.capacity_bytes
     with pytest.raises(fc.JobError, match="first 805306368 bytes"):
@@ -82,6 +90,11 @@ def test_parameters_can_be_read_and_set():
     assert behind.profile_hash != fc.Drive("crucial-m4-256gb").profile_hash
     values = {value["key"]: value for value in drive.values}
     assert values["link.gbps"]["standing"] == "set" and values["nand.dies"]["source"]
+    # A value that is changed again has the last one.
+    again = drive.with_(set={"link.gbps": 6})
+    assert again["link.gbps"] == 6.0 and again["gc.policy"] == "fifo" and drive["link.gbps"] == 3.0
+    with pytest.raises(fc.CatalogueError, match='^set={"spare": 7}: this drive has no parameter "spare"(?!.*--)'):
+        fc.Drive("crucial-m4-256gb", set={"spare": 7})
     with pytest.raises(KeyError, match="nand.dice"):
         drive["nand.dice"]
 
@@ -113,7 +126,13 @@ def test_a_profile_of_ones_own_is_the_drive_it_was_written_from(tmp_path, small)
         (lambda: fc.Job(), ValueError, "needs an end"),
         (lambda: fc.Job(bytes=1, drive_writes=1), ValueError, "one length"),
         (lambda: fc.Job(drive_writes=math.inf), ValueError, "drive_writes"),
-        (lambda: fc.Job(seconds=-1), ValueError, "seconds=-1: it is 0 to"),
+        (lambda: fc.Job(seconds=-1), ValueError, "seconds=-1: it is 1 to"),
+        (lambda: fc.Job(seconds=0), ValueError, "seconds=0: it is 1 to"),
+        (lambda: fc.Job(bytes=0), ValueError, "bytes=0: it is 1 to"),
+        (lambda: fc.Drive("crucial-m4-64gb").run(fc.Job(drive_writes=1e-15)), fc.JobError, "drive_writes=0.000000000000001: of a span"),
+        (lambda: fc.Drive("crucial-m4-64gb", set={"foo": 1}), fc.CatalogueError, '^set={"foo": 1}: this drive has no'),
+        (lambda: fc.Drive("crucial-m4-64gb", set={"nand.dies": 0}), fc.CatalogueError, 'with set={"nand.dies": 0}: '),
+        (lambda: fc.Drive("raid0:2xcrucial-m4-64gb", set={"gc.policy": "x"}), fc.CatalogueError, 'set={"gc.policy": "x"}: '),
         (lambda: fc.Job(bytes=1, queue_depth=-1), ValueError, "queue_depth=-1: it is 1 to"),
         (lambda: fc.Job(bytes=1, block_bytes=1 << 32), ValueError, "block_bytes=4294967296: .* below 4 GiB"),
         (lambda: fc.Job(bytes=1, read_percent=1000), ValueError, "read_percent=1000: it is 0 to 100"),
@@ -292,3 +311,71 @@ def test_what_is_no_state_of_a_drive_is_refused(small, tmp_path):
         with pytest.raises(fc.StateError, match=told):
             getattr(drive, call)(path)
     assert letter.read_text() == "dear reader"
+
+
+HUGE = [-1, 2**64, 2**70, 2**200, 10**5000]
+
+
+@pytest.mark.parametrize("number", HUGE, ids=["-1", "2^64", "2^70", "2^200", "10^5000"])
+def test_a_number_that_is_too_large_or_negative_is_a_value_error(small, tmp_path, number):
+    csv = tmp_path / "s.csv"
+    csv.write_text("time_us,op,offset_bytes,length_bytes\n0,read,0,4096\n")
+    results = fc.Results(tmp_path / "results.db")
+    asked = {
+        "ios": [lambda it: fc.Trace("generated:light", ios=it), lambda it: fc.choose("generated:light", ios=it)],
+        "seed": [
+            lambda it: fc.Trace("task:boot", seed=it),
+            lambda it: fc.choose("task:boot", seed=it),
+            lambda it: fc.review(small, quick=True, seed=it),
+            lambda it: fc.diagnose(small, seed=it),
+            lambda it: fc.Job(bytes=1, seed=it),
+            lambda it: fc.serve(small, seed=it),
+        ],
+        "device": [lambda it: fc.Trace(csv, device=it)],
+        "range_bytes": [lambda it: fc.Trace(csv, range_bytes=(it, None)), lambda it: fc.Trace(csv, range_bytes=(0, it))],
+        "depth": [lambda it: fc.replay(csv, small, depth=it), lambda it: small.replay(csv, depth=it)],
+        "limit": [lambda it: results.list(limit=it)],
+        "start_bytes": [lambda it: small.trim(it)],
+        "bytes": [lambda it: small.trim(0, it), lambda it: fc.Job(bytes=it)],
+    }
+    for name, calls in asked.items():
+        for call in calls:
+            with pytest.raises(ValueError, match=f"^{name}=") as raised:
+                call(number)
+            assert len(str(raised.value)) < 200
+
+
+def test_numbers_that_fit_are_taken_and_what_is_none_is_a_type_error(small):
+    import numpy as np
+
+    assert small.trim(np.int64(0), np.uint32(4096)) >= 0.0
+    assert fc.Job(bytes=np.int32(4096), seed=2**64 - 1).seed == 2**64 - 1
+    for wrong in ("1", 1.5):
+        with pytest.raises(TypeError, match="bytes"):
+            fc.Job(bytes=wrong)
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: fc.Job(drive_writes=10**400), "drive_writes=inf"),
+        (lambda: fc.Drive("crucial-m4-64gb", spare=-(10**400)), "spare=-inf"),
+        (lambda: fc.Trace("task:boot", from_s=10**400), "from_s=inf: give seconds from 0 to"),
+        (lambda: fc.choose("task:boot", gb_per_day=10**400), "gb_per_day=inf"),
+        (lambda: fc.choose("task:boot", ["crucial-m4-64gb"], prices={"crucial-m4-64gb": 10**400}), "costs inf: give a number"),
+    ],
+)
+def test_a_number_that_no_float_holds_is_a_value_error(ask, told):
+    with pytest.raises(ValueError, match=told):
+        ask()
+
+
+def test_the_job_file_of_the_readme_has_the_depth_it_says(small):
+    readme = (ROOT / "python/README.md").read_text()
+    (text,) = re.findall(r'run_fio\("(.*?)"\)', readme)
+    text = text.replace("\\n", "\n").replace("runtime=10", "runtime=1")
+    deep = small.run_fio(text).jobs[0]
+    # Control: without its engine one I/O is in flight, as in fio.
+    plain = small.run_fio(text.replace("ioengine=libaio\n", "")).jobs[0]
+    assert "iodepth=32" in text and deep["iodepth_level"]["32"] > 90 and plain["iodepth_level"]["1"] > 90
+    assert deep["read"]["iops"] > 4 * plain["read"]["iops"]

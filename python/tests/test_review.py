@@ -55,6 +55,9 @@ def test_records_are_tables():
     assert len(frame) == sum(len(record.figures) for record in records)
     figure = records[0].figures["random_read_4k_qd3"]
     row = frame.set_index("figure").loc["random_read_4k_qd3"]
+    # Of jobs rates are over all of the time.
+    assert (frame["busy_s"] == frame["duration_s"]).all()
+    assert (frame["iops"] * frame["busy_s"]).tolist() == pytest.approx(frame["ios"].tolist())
     assert row["iops"] == figure.iops and row["latency_p99_us"] == figure.latency_us.p99
     assert fc.to_arrow(records).num_rows == len(frame) == records[0].to_arrow().num_rows
     series = records[0].series["random_read_4k_qd3"].to_pandas()
@@ -75,3 +78,14 @@ def test_an_author_is_named_and_changes_no_id():
     assert named[0].id == unnamed[0].id and "Reviewed by Ada Lovelace." in named.to_html()
     with pytest.raises(ValueError, match="author: give a name of 1 to 200"):
         fc.review(drive, quick=True, author=" ")
+
+
+def test_what_has_no_drives_or_no_use_for_ios_is_refused():
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL)
+    with pytest.raises(ValueError, match="drives is empty: name one"):
+        fc.review([])
+    with pytest.raises(ValueError, match="ios=500: it is the most I/Os of a trace of storage-bench"):
+        fc.review(drive, "four-corners", quick=True, ios=500)
+    # Control: where there is one it is of use.
+    (record,) = fc.review(drive, "storage-bench", quick=True, ios=500)
+    assert max(replay["card"]["ios"] for replay in record.replays.values()) <= 500

@@ -49,6 +49,23 @@ def test_a_program_uses_the_drive_and_the_recording_is_a_work(tmp_path):
     served.close()
 
 
+def test_a_recording_has_the_flags_of_its_ios(tmp_path):
+    record = tmp_path / "work.fct"
+    with fc.serve(fc.Drive("crucial-m4-256gb", set=SMALL), time="virtual", record=record) as served:
+        client = Client(served.uri)
+        assert client.write(0, bytes(range(256)) * 16) == client.write(8192, b"x" * 4096, fua=True) == 0
+        assert client.write_zeroes(16384, 4096) == 0
+        client.close()
+    trace = fc.Trace(record)
+    arrays = trace.to_arrays()
+    assert arrays["fua"].tolist() == [False, True, False] and arrays["zeroes"].tolist() == [False, False, True]
+    assert not arrays["failed"].any() and trace.to_arrow()["fua"].to_pylist() == trace.to_pandas()["fua"].tolist()
+    with pytest.warns(fc.TraceWarning, match=r"csv has no place for flags \(FUA, zeros, failures\).*: left out; format"):
+        trace.convert(tmp_path / "work.csv", "csv")
+    # What a form has no place for is not in it.
+    assert not fc.Trace(tmp_path / "work.csv").to_arrays()["fua"].any()
+
+
 def test_clients_wait_as_long_as_the_drive_takes():
     def slowest_read(name, **how):
         with fc.serve(name, **how) as served:

@@ -98,7 +98,8 @@ def test_what_is_kept_of_a_run_is_part_of_what_is_known(tmp_path):
     assert (full.ran, less.ran, less.known, len(less.to_pylist())) == (1, 0, 1, len(full.to_pylist()))
     # Of jobs there is no record to keep.
     assert in_process(cells, into=tmp_path).ran == 1
-    assert in_process(cells, into=tmp_path, records=True).ran == 0
+    with pytest.raises(fc.SweepError, match="records=True: a record is of a Review"):
+        in_process(cells, into=tmp_path, records=True)
 
 
 def test_a_replay_is_a_figure_as_others_are():
@@ -107,6 +108,7 @@ def test_a_replay_is_a_figure_as_others_are():
     (boot,) = (row for row in tasks if row["figure"].startswith("tasks/boot"))
     assert boot["complete"] and boot["ios"] > 1000 and boot["latency_p99_us"] > boot["latency_p50_us"] > 0
     replayed = fc.Record.from_json(tasks[0]["record"]).replays["boot"]["figures"]["task"]
+    assert boot["busy_s"] == replayed["busy_s"] < boot["duration_s"]
     assert boot["mb_per_s"] == replayed["mb_per_s"] and boot["iops"] == replayed["all"]["ios"] / replayed["busy_s"]
 
 
@@ -225,6 +227,55 @@ def test_reviews_and_job_files_can_be_swept(tmp_path):
 def test_a_grid_that_makes_no_sense_is_refused(cells, job, told):
     with pytest.raises(fc.Error, match=told):
         in_process(cells, job)
+
+
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        (None, "job=None: a sweep runs a Job, a list of Jobs"),
+        (5, "job=5: a sweep runs"),
+        (fc.Trace("task:boot"), "job=<Trace task:boot>: a sweep runs no Trace; fc.replay"),
+    ],
+)
+def test_what_is_no_job_is_a_type_error(job, told):
+    with pytest.raises(TypeError, match=told):
+        in_process({"drive": "crucial-m4-256gb"}, job)
+
+
+def test_seeds_are_any_whole_numbers():
+    import numpy as np
+
+    plain = in_process(grid(8, seed=[0, 1]))
+    assert in_process(grid(8, seed=np.arange(2))).to_pylist() == plain.to_pylist()
+    assert in_process(grid(8, seed=[np.uint64(0), True + 0])).to_pylist() == plain.to_pylist()
+    for wrong in (1.0, True, "1", 2**64):
+        with pytest.raises(fc.SweepError, match="seed=.*: it is a whole number from 0"):
+            in_process(grid(8, seed=[wrong]))
+
+
+def test_results_go_into_a_folder_and_not_into_a_file(tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("before")
+    with pytest.raises(fc.SweepError, match="into=.*s.csv: it is a file, and results go into a folder"):
+        in_process(grid(4), into=file)
+    with pytest.raises(fc.SweepError, match="^into=.*s.csv/sub: Not a directory"):
+        in_process(grid(4), into=file / "sub")
+    assert file.read_text() == "before"
+
+
+def test_what_is_wrong_with_an_axis_is_said_in_the_grids_words():
+    with pytest.raises(fc.CatalogueError, match='^grid={"gc.polcy": "fifo"}: this drive has no parameter'):
+        in_process({"drive": "crucial-m4-256gb", "gc.polcy": "fifo"})
+
+
+def test_spare_area_is_in_total_op_and_rates_are_over_busy_s():
+    frame = in_process({"drive": "crucial-m4-256gb", **SMALL, "spare": [0, 0.1, 0.5]}).to_pandas()
+    assert frame["effective_op"].nunique() == 1 and frame["total_op"].is_monotonic_increasing
+    assert frame["total_op"].tolist() == pytest.approx([(1 + frame["effective_op"][0]) / (1 - s) - 1 for s in (0, 0.1, 0.5)], abs=1e-3)
+    assert (frame["iops"] * frame["busy_s"]).tolist() == pytest.approx(frame["ios"].tolist())
+    # Control: of a job file fio's runtimes are what rates are over.
+    jobs = fc.Job.from_fio("[a]\nrw=randrw\nsize=1m\n")
+    assert in_process({"drive": "crucial-m4-256gb", **SMALL}, jobs).to_pylist()[0]["busy_s"] is None
 
 
 def test_engines_that_are_none_are_refused():

@@ -39,7 +39,8 @@ def _documents(path: Path) -> list[Path]:
     raise RecordError(f"{path}: it has no {' or '.join(DOCUMENTS)}{hint}")
 
 
-#: The columns of a table of figures, and how Arrow has them.
+#: The columns of a table of figures, and how Arrow has them. `iops`, `mb_per_s` and `mean_queue_depth` are over `busy_s`: of a
+#: replay the time with at least one I/O in the drive, of a job all of `duration_s`.
 COLUMNS = {
     "record": "string",
     "drive": "string",
@@ -51,6 +52,7 @@ COLUMNS = {
     "ios": "uint64",
     "bytes": "uint64",
     "duration_s": "double",
+    "busy_s": "double",
     "mean_queue_depth": "double",
     **{f"latency_{name}_us": "double" for name in ("min", "mean", "p50", "p90", "p99", "p999", "p9999", "max")},
     "write_amplification": "double",
@@ -83,7 +85,7 @@ def replayed(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def replay_row(figure: dict[str, Any]) -> dict[str, Any]:
-    """A replay in the columns of all other figures; its I/Os a second are those of the time it was busy."""
+    """A replay in the columns of all other figures; its rates are over the time it was busy."""
     all_ios, busy_s = figure["all"], figure["busy_s"]
     return {
         "iops": all_ios["ios"] / busy_s if busy_s > 0 else None,
@@ -91,8 +93,9 @@ def replay_row(figure: dict[str, Any]) -> dict[str, Any]:
         "ios": all_ios["ios"],
         "bytes": all_ios["bytes"],
         "duration_s": figure["elapsed_s"],
+        "busy_s": busy_s,
         "mean_queue_depth": figure["mean_queue_depth"],
-        **{f"latency_{name}_us": value for name, value in all_ios["latency_us"].items()},
+        **{f"latency_{name}_us": value if all_ios["ios"] > 0 else None for name, value in all_ios["latency_us"].items()},
         "write_amplification": figure.get("write_amplification"),
         "effective_op": None,
         "nameplate_op": None,
@@ -136,6 +139,7 @@ CHOICE_COLUMNS = {
     "rank": "uint64",
     "tier": "uint64",
     "waited_s": "double",
+    "busy_s": "double",
     "band_low_s": "double",
     "band_high_s": "double",
     "band_standing": "string",

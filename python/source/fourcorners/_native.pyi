@@ -1,7 +1,7 @@
 import datetime
 import os
 from pathlib import Path
-from typing import Any, Callable, Literal, Mapping, Sequence, final, overload
+from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ class RecordError(Error): ...
 class ResultsError(Error): ...
 class StateError(Error): ...
 class TraceError(Error): ...
+class TraceWarning(UserWarning): ...
 
 _Progress = Callable[[float], Any]
 # `list` is a method where this is used.
@@ -143,7 +144,7 @@ class Drive:
         trace: Trace | str | os.PathLike[str],
         *,
         pace: Literal["think", "recorded", "fast"] = "think",
-        idle_cap_ms: float = 25.0,
+        idle_cap_ms: float | None = None,
         depth: int = 32,
         addresses: Literal["as_recorded", "rescaled", "wrapped"] = "as_recorded",
         progress: _Progress | None = None,
@@ -181,6 +182,8 @@ class Run:
     def write_amplification(self) -> float | None: ...
     @property
     def effective_op(self) -> float | None: ...
+    @property
+    def total_op(self) -> float | None: ...
     @property
     def nameplate_op(self) -> float | None: ...
     @property
@@ -557,13 +560,13 @@ class Trace:
         event: Literal["issue", "queue"] = "issue",
         from_s: float = 0.0,
         to_s: float | None = None,
-        operations: str | Sequence[str] | None = None,
+        operations: str | Iterable[str] | None = None,
         range_bytes: tuple[int | None, int | None] | None = None,
         device: int | None = None,
         time_scale: float = 1.0,
         address_scale: float | None = None,
         ios: int | None = None,
-        seed: int = 1,
+        seed: int | None = None,
         skip_bad: bool = False,
     ) -> Trace: ...
     @property
@@ -578,7 +581,7 @@ class Trace:
         file: str | os.PathLike[str],
         format: Literal["compact", "csv", "fio-iolog"] = "compact",
         *,
-        drive: str = "/dev/DEVICE",
+        drive: str | None = None,
         overwrite: bool = False,
     ) -> int: ...
 
@@ -731,13 +734,13 @@ def choose(
     gb_per_day: float | None = None,
     prices: Mapping[str, float] | None = None,
     ios: int | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     progress: _Progress | None = None,
 ) -> Choice: ...
 def diagnose(
     drive: _Drive,
     *,
-    only: str | Sequence[str] | None = None,
+    only: str | Iterable[str] | None = None,
     budget: str | None = None,
     seed: int = 1,
     noise: Literal["none", "lab", "host"] = "none",
@@ -764,7 +767,7 @@ def replay(
     drives: _Drive | Sequence[_Drive],
     *,
     pace: Literal["think", "recorded", "fast"] = "think",
-    idle_cap_ms: float = 25.0,
+    idle_cap_ms: float | None = None,
     depth: int = 32,
     drive_state: Literal["empty", "full", "both", "twice"] = "both",
     addresses: Literal["as_recorded", "rescaled", "wrapped"] = "as_recorded",
@@ -774,7 +777,7 @@ def hosts() -> list[str]: ...
 def methods() -> list[str]: ...
 def review(
     drives: Drive | str | os.PathLike[str] | Sequence[Drive | str | os.PathLike[str]],
-    methods: str | Sequence[str] | None = None,
+    methods: str | Iterable[str] | None = None,
     *,
     quick: bool = False,
     seed: int = 1,

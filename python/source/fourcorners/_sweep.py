@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,10 +14,12 @@ from typing import Any, Callable, Union
 
 from ._engine import Engine, SweepError
 from ._extras import needs
-from ._native import Drive, FioJobs, Job, __version__
+from ._native import CatalogueError, Drive, FioJobs, Job, Trace, __version__
 from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, kept_of, key_of
 
 Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
+
+_RUNS = "a sweep runs a Job, a list of Jobs, the text of a job file or a Review"
 
 #: Axes of a grid that are no parameters of a profile.
 _OWN_AXES = ("drive", "spare", "host", "seed")
@@ -109,10 +112,16 @@ class _Planner:
     def __init__(self, task: Task, series: bool, records: bool) -> None:
         if isinstance(task, str):
             task = Job.from_fio(task)
+        if isinstance(task, Trace):
+            raise TypeError(f"job={task!r}: a sweep runs no Trace; fc.replay(trace, drives) replays it on several drives")
         if not isinstance(task, (Job, FioJobs, Review)):
+            if not isinstance(task, Iterable):
+                raise TypeError(f"job={task!r}: {_RUNS}")
             task = list(task)
             if not task or not all(isinstance(job, Job) for job in task):
-                raise SweepError("a sweep runs a Job, a list of Jobs, the text of a job file or a Review")
+                raise SweepError(_RUNS)
+        if records and not isinstance(task, Review):
+            raise SweepError("records=True: a record is of a Review, and this sweep runs jobs: leave records out")
         self._task, self._described = task, json.dumps(describe(task), sort_keys=True)
         kept, most = kept_of(task, series, records), kept_of(task, True, True)
         self._kept = kept
@@ -124,11 +133,8 @@ class _Planner:
     def cell(self, axes: dict[str, Any]) -> Cell:
         if "drive" not in axes:
             raise SweepError("a grid needs the axis \"drive\": names, profiles or Drives")
-        seed = axes.get("seed")
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64):
-            raise SweepError(f"seed={seed!r}: it is a whole number from 0 to 2^64 - 1")
         drive, _ = self._drive(axes)
-        return Cell(self._key(axes, self._kept), drive, self._task, seed)
+        return Cell(self._key(axes, self._kept), drive, self._task, _seed_of(axes))
 
     def fuller(self, axes: dict[str, Any]) -> Iterator[str]:
         """The names that the cell's result has where more is kept of it."""
@@ -136,7 +142,7 @@ class _Planner:
 
     def _key(self, axes: dict[str, Any], kept: Iterable[str]) -> str:
         drive, profile_hash = self._drive(axes)
-        return key_of(profile_hash, drive.spare, self._described, axes.get("seed"), tuple(kept))
+        return key_of(profile_hash, drive.spare, self._described, _seed_of(axes), tuple(kept))
 
     def _drive(self, axes: dict[str, Any]) -> tuple[Drive, str]:
         named = {axis: value for axis, value in axes.items() if axis != "seed"}
@@ -150,15 +156,36 @@ class _Planner:
         return known
 
 
+def _seed_of(axes: Mapping[str, Any]) -> int | None:
+    """A cell's seed as an int, whatever kind of whole number it is: the name of a result has its digits."""
+    given = axes.get("seed")
+    if given is None:
+        return None
+    wrong = SweepError(f"seed={given!r}: it is a whole number from 0 to 2^64 - 1")
+    if isinstance(given, bool):
+        raise wrong
+    try:
+        seed = operator.index(given)
+    except TypeError:
+        raise wrong from None
+    if not 0 <= seed < 1 << 64:
+        raise wrong
+    return seed
+
+
 def _drive_of(axes: dict[str, Any]) -> tuple[Drive, str]:
     drive, spare, host = axes["drive"], axes.get("spare"), axes.get("host")
     settings = {axis: value for axis, value in axes.items() if axis not in _OWN_AXES}
-    if isinstance(drive, Drive):
-        if host is not None:
-            raise SweepError("a Drive has its host already: leave the axis \"host\" out")
-        made = drive.with_(spare=spare, set=settings)
-    else:
-        made = Drive(drive, spare=0.0 if spare is None else spare, set=settings, host=host)
+    if isinstance(drive, Drive) and host is not None:
+        raise SweepError("a Drive has its host already: leave the axis \"host\" out")
+    try:
+        if isinstance(drive, Drive):
+            made = drive.with_(spare=spare, set=settings)
+        else:
+            made = Drive(drive, spare=0.0 if spare is None else spare, set=settings, host=host)
+    except CatalogueError as error:
+        # Here the settings are axes.
+        raise CatalogueError(str(error).replace("set={", "grid={")) from None
     return made, made.profile_hash
 
 
@@ -191,7 +218,7 @@ def sweep(
     is asked for will do; one of which less was kept is run again. Results are the same whatever the
     number of workers.
 
-    `series` keeps the I/Os of each second as well, `records` the whole records of a Review.
+    `series` keeps the I/Os of each second as well, `records` the whole records of a Review, and of nothing else.
     `progress` is called with the runs done and all there are; what it raises stops the sweep.
     """
     if runs_per_task < 1:
@@ -201,6 +228,8 @@ def sweep(
     if not planned:
         raise SweepError("the grid has no cells: nothing to run")
     path = None if into is None else Path(into)
+    if path is not None and path.exists() and not path.is_dir():
+        raise SweepError(f"into={path}: it is a file, and results go into a folder: name another one")
     axes = list(dict.fromkeys(name for _, axes in planned for name in axes))
     shown = {id(axes): _shown(axes) for _, axes in planned}
     result = Sweep(path, len(planned), 0, 0, 0.0, 0.0, 0)
@@ -219,7 +248,9 @@ def sweep(
             if folder is not None:
                 folder.close()
             engine.close()
-            raise SweepError(str(error)) from None
+            # What the system says has a number and no argument in front of it.
+            told = getattr(error, "strerror", None)
+            raise SweepError(f"into={path}: {told}" if told else str(error)) from None
     missing: dict[str, tuple[Cell, dict[str, Any]]] = {}
     for cell, axes_of_it in planned:
         there = cell.key if cell.key in known else None

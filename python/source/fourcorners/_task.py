@@ -27,7 +27,8 @@ class Review:
         object.__setattr__(self, "methods", tuple(name.strip() for name in names))
 
 
-#: What a row says beside the parameters of the grid, and what it is.
+#: What a row says beside the parameters of the grid, and what it is. Rates and depths are over `busy_s`, which rows of a job
+#: file lack: fio's reads and writes each have a runtime of their own. `total_op` is of jobs, whose Drive tells the spare area.
 COLUMNS = {
     "key": "text",
     "profile_hash": "text",
@@ -39,6 +40,7 @@ COLUMNS = {
     "ios": "count",
     "bytes": "count",
     "duration_s": "number",
+    "busy_s": "number",
     "mean_queue_depth": "number",
     **{
         f"latency_{name}_us": "number"
@@ -46,6 +48,7 @@ COLUMNS = {
     },
     "write_amplification": "number",
     "effective_op": "number",
+    "total_op": "number",
     "nameplate_op": "number",
     "joules": "number",
     "complete": "truth",

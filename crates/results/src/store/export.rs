@@ -8,8 +8,10 @@ use super::packed::{json, unpack};
 use super::query::{ended, name_of};
 use super::{Store, StoreError};
 
-/// The columns of [`Store::export_csv`].
-const COLUMNS: [&str; 31] = [
+/// The columns of [`Store::export_csv`]. New ones are the last, so that an earlier export begins as one of now.
+///
+/// `iops` and `mb_per_s` are over `busy_s`: of a replay the time with at least one I/O in the target, of a job all of `duration_s`.
+const COLUMNS: [&str; 32] = [
     "id",
     "started_at",
     "drive",
@@ -41,11 +43,15 @@ const COLUMNS: [&str; 31] = [
     "duration_s",
     "write_amplification",
     "complete",
+    "busy_s",
 ];
 
-/// The line that every export as CSV begins with.
+/// How many of them exports had from the first version on.
+const FIRST_COLUMNS: usize = 31;
+
+/// What every export as CSV begins with, those of earlier versions too.
 pub fn csv_header() -> String {
-    COLUMNS.join(",")
+    COLUMNS[..FIRST_COLUMNS].join(",")
 }
 
 impl Store {
@@ -134,23 +140,20 @@ fn about(record: &Record) -> Vec<String> {
 /// The rest of the columns, of each figure.
 fn figures(record: &Record) -> Vec<Vec<String>> {
     let number = |value: f64| value.to_string();
+    // Of no I/O there is no latency.
+    let latency_of = |ios: u64, us: f64| if ios > 0 { number(us) } else { String::new() };
     let measured = record.figures.iter().map(|(name, figure)| {
         let latency = &figure.latency_us;
-        let numbers = [
-            figure.mb_per_s,
-            figure.iops,
-            latency.mean,
-            latency.p50,
-            latency.p99,
-            latency.p999,
-            latency.max,
-        ];
+        let latencies = [latency.mean, latency.p50, latency.p99, latency.p999, latency.max];
         let mut columns = vec![name.clone(), figure.state.clone()];
-        columns.extend(numbers.map(number));
+        columns.extend([figure.mb_per_s, figure.iops].map(number));
+        columns.extend(latencies.map(|us| latency_of(figure.ios, us)));
         columns.extend([figure.ios.to_string(), figure.bytes.to_string()]);
         columns.push(number(figure.duration_s));
         columns.push(figure.write_amplification.map(number).unwrap_or_default());
         columns.push(figure.complete.to_string());
+        // All rates of a job are over its duration.
+        columns.push(number(figure.duration_s));
         columns
     });
     let replayed = record.replayed().map(|(name, _, figure)| {
@@ -158,11 +161,12 @@ fn figures(record: &Record) -> Vec<Vec<String>> {
         let latency = &all.latency_us;
         let mut columns = vec![name.into_owned(), figure.state.clone(), number(figure.mb_per_s)];
         columns.push(figure.iops().map(number).unwrap_or_default());
-        let numbers = [latency.mean, latency.p50, latency.p99, latency.p999, latency.max];
-        columns.extend(numbers.map(number));
+        let latencies = [latency.mean, latency.p50, latency.p99, latency.p999, latency.max];
+        columns.extend(latencies.map(|us| latency_of(all.ios, us)));
         columns.extend([all.ios.to_string(), all.bytes.to_string(), number(figure.elapsed_s)]);
         columns.push(figure.write_amplification.map(number).unwrap_or_default());
         columns.push(figure.complete.to_string());
+        columns.push(number(figure.busy_s));
         columns
     });
     measured.chain(replayed).collect()

@@ -208,6 +208,71 @@ fn documents_and_databases_go_in_and_out() {
     assert_eq!(other.get(ids[0]).ok(), store.get(ids[0]).ok());
 }
 
+/// A replay of so many I/Os that was busy for half a second of ten.
+fn replay(ios: u64) -> fourcorners_record::Replay {
+    let latency = serde_json::json!({
+        "min": 1.0, "mean": 25.0, "p50": 20.0, "p90": 30.0, "p99": 40.0, "p999": 50.0, "p9999": 60.0, "max": 70.0
+    });
+    let part = serde_json::json!({
+        "ios": ios, "bytes": 4096 * ios, "mb_per_s": 81.92, "service_us": 25.0, "latency_us": latency,
+        "over_1_ms": 0.0, "over_10_ms": 0.0, "over_100_ms": 0.0
+    });
+    let spread = serde_json::json!({
+        "count": 0, "mean": 0.0, "p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0, "sum_s": 0.0
+    });
+    let share = serde_json::json!({ "reads": 0.0, "writes": 0.0, "all": 0.0 });
+    let replay = serde_json::json!({
+        "card": {
+            "trace": "web.csv", "format": "csv", "ios": ios, "reads": ios, "writes": 0, "trims": 0, "flushes": 0,
+            "read_bytes": 4096 * ios, "write_bytes": 0, "trim_bytes": 0, "duration_s": 10.0, "extent_bytes": 1 << 30,
+            "largest_bytes": 4096, "devices": 1, "sizes": [], "sequential": share, "aligned_4k": share,
+            "aligned_512": share, "think_us": spread, "out_of_order": 0, "skipped": 0
+        },
+        "pace": "recorded", "queue_depth": 32, "addresses": "as_recorded", "widened": 0,
+        "figures": { "storage_bench_empty": {
+            "state": "fresh", "mb_per_s": 81.92, "busy_s": 0.5, "elapsed_s": 10.0, "mean_queue_depth": 0.5,
+            "waited_s": 0.0, "all": part, "reads": part, "writes": part, "complete": true
+        } }
+    });
+    serde_json::from_value(replay).expect("it is a replay")
+}
+
+#[test]
+fn the_rates_of_a_csv_are_over_its_busy_s_and_of_no_io_there_is_no_latency() {
+    let (_folder, store) = new();
+    let mut ids = Vec::new();
+    for ios in [10_000, 0] {
+        let mut record = fixture::m4();
+        record.replay = Some(replay(ios));
+        record.seal();
+        store.add(&record).expect("it is kept");
+        ids.push(record.id);
+    }
+    let mut csv = Vec::new();
+    store.export_csv(&ids, &mut csv).expect("it is written");
+    let text = String::from_utf8(csv).expect("it is text");
+    // What earlier versions wrote is still known as ours.
+    assert!(text.starts_with(&fourcorners_results::store::csv_header()));
+    assert_eq!(text.lines().next().map(|line| line.ends_with(",complete,busy_s")), Some(true));
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let columns = table.headers().expect("names").clone();
+    let at = |name: &str| columns.iter().position(|it| it == name).expect("a column");
+    let rows: Vec<csv::StringRecord> = table.records().map(|it| it.expect("a row")).collect();
+    let number = |row: &csv::StringRecord, name: &str| row[at(name)].parse::<f64>().ok();
+    let (replays, jobs): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| &row[at("figure")] == "storage_bench_empty");
+    let [busy, idle] = replays[..] else { panic!("{} replays", replays.len()) };
+    assert_eq!((number(busy, "busy_s"), number(busy, "duration_s")), (Some(0.5), Some(10.0)));
+    assert_eq!(number(busy, "iops"), Some(10_000.0 / 0.5));
+    assert_eq!(number(busy, "latency_p99_us"), Some(40.0));
+    assert_eq!((number(idle, "ios"), number(idle, "latency_p99_us")), (Some(0.0), None));
+    // Control: of a job it is all of the time.
+    assert!(!jobs.is_empty());
+    for row in jobs {
+        assert_eq!(row[at("busy_s")], row[at("duration_s")]);
+    }
+}
+
 #[test]
 fn what_is_no_document_is_refused_by_name() {
     let (folder, store) = new();
