@@ -18,27 +18,12 @@ fn key_of(given: &str) -> &str {
     given.split_once('=').map_or(given, |(path, _)| path).trim()
 }
 
-/// Refuses two values for one key: which of them is meant is not known.
-fn once_each(set: &[String]) -> Result<(), CatalogueError> {
-    for (at, given) in set.iter().enumerate() {
-        let key = key_of(given);
-        let other = set[..at].iter().find(|other| key_of(other) == key && *other != given);
-        if let Some(other) = other {
-            let message =
-                format!("--set {other} gives {key} a value already: leave one of them out");
-            return Err(CatalogueError::Set { given: given.clone(), message });
-        }
-    }
-    Ok(())
-}
-
-/// Applies every `section.key=value` to a profile's table, in their order. A key that the profile
+/// Applies every `section.key=value` to a profile's table, in their order: of two for one key the later counts. A key that the profile
 /// leaves out is put in, and a section that it does not have is begun.
 pub(super) fn apply(table: &mut Table, set: &[String]) -> Result<(), CatalogueError> {
     if set.is_empty() {
         return Ok(());
     }
-    once_each(set)?;
     let outline = outline(table.get("kind").and_then(Value::as_str).unwrap_or_default());
     let mut begun = Vec::new();
     for given in set {
@@ -214,16 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_one_value() {
-        let said = refused(&["link.gbps=3", "nand.read_us=50", "link.gbps = 6"]);
-        assert!(said.contains("--set link.gbps=3 gives link.gbps a value already"), "{said}");
+    fn of_two_values_for_a_key_the_later_counts() {
         let set = |given: &[&str]| given.iter().map(|it| it.to_string()).collect::<Vec<_>>();
-        // Told twice the same, and of others, it is known what is meant.
-        for given in
-            [set(&["link.gbps=3", "link.gbps=3"]), set(&["link.gbps=3", "nand.read_us=50"])]
-        {
-            assert!(built_in("crucial-m4-256gb", &given).is_ok(), "{given:?}");
-        }
+        let value = |given: &[&str]| built_in("crucial-m4-256gb", &set(given)).expect("it can be");
+        let last = value(&["link.gbps=6", "nand.read_us=50", "link.gbps = 3"]);
+        assert_eq!(last.values, value(&["nand.read_us=50", "link.gbps=3"]).values);
+        assert_ne!(last.values, value(&["nand.read_us=50", "link.gbps=6"]).values);
         let (ours, typed) = (set(&["host.command_us=0", "a.b=1"]), set(&["host.command_us=7"]));
         assert_eq!(overridden(&ours, &typed), set(&["a.b=1", "host.command_us=7"]));
         assert_eq!(overridden(&ours, &[]), ours);

@@ -172,12 +172,11 @@ mod tests {
                 let set: Vec<String> = set.iter().map(|given| given.to_string()).collect();
                 candidate.without_host(&set).map(|_| ()).map_err(|error| error.to_string())
             };
-            for set in
-                [&["host.no_such=1"][..], &["link.gbps=4"], &["gc.choices=2", "gc.choices=3"]]
-            {
-                let said = refused(set).expect_err(set[0]);
+            for set in ["host.no_such=1", "link.gbps=4"] {
+                let said = refused(&[set]).expect_err(set);
                 // Nobody typed that of the host.
-                assert!(said.contains(set[0]) && !said.contains("command_us=0"), "{said}");
+                let is_named = said.contains(set) || said.contains(&set.replace('=', " = "));
+                assert!(is_named && !said.contains("command_us=0"), "{said}");
             }
             assert_eq!(refused(&["link.gbps=3"]), Ok(()));
         }

@@ -64,7 +64,7 @@ fn what_is_no_target_says_what_it_is_and_what_to_give() {
     File::create(at("empty")).expect("a file");
     assert!(message(&at("empty")).contains(" is empty: give one of at least 16.8 MB"));
     fs::write(at("small"), "x").expect("a file");
-    assert!(message(&at("small")).contains("(file, 1 bytes) is too small: give one of at least"));
+    assert!(message(&at("small")).contains("(file, 1 byte) is too small: give one of at least"));
     symlink(at("missing"), at("dangling")).expect("a link");
     assert!(message(&at("dangling")).contains("does not exist"));
     symlink(at("circle"), at("circle")).expect("a link");
