@@ -11,7 +11,7 @@ use fourcorners_words::counted;
 use serde_json::json;
 
 use super::args::{ConvertArgs, DRIVE};
-use super::{opened, options, tell_skipped, why_empty};
+use super::reading::{opened, options, tell_skipped, why_empty};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::replaced::{Inputs, Kind};

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::replaced::folder_is_there;
 use super::args::RecordArgs;
-use super::short;
+use super::reading::short;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::say;

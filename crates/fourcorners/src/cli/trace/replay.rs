@@ -17,7 +17,8 @@ use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
 use super::args::{ALL, IDLE_CAP_MS, ReplayArgs};
-use super::{opened, options, replay_all, short, tell_skipped, why_empty};
+use super::reading::{opened, options, short, tell_skipped, why_empty};
+use super::replay_all;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
 use crate::cli::out::make_writable;

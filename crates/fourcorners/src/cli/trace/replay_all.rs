@@ -14,8 +14,8 @@ use fourcorners_report as report;
 use fourcorners_trace::{self as trace, Options};
 
 use super::args::{ALL, DEPTH, ReplayArgs};
+use super::reading::{opened, tell_skipped, why_empty};
 use super::replay::{JSON, PAGE, check, keep_others};
-use super::{opened, tell_skipped, why_empty};
 use crate::cli::choose::{capacity_of, own, print, ranked};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::out::make_writable;
