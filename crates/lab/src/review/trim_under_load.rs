@@ -141,8 +141,8 @@ pub(super) fn conclude(record: &mut Record) {
     }
 }
 
-/// The outcome of the longest latencies before, beside and after a TRIM, microseconds, where so many of those beside it were lost to
-/// interference.
+/// The outcome of the longest latencies before, beside and after a TRIM, and of the time beside it that was lost to interference, all
+/// in microseconds.
 fn judge([before, during, after]: [f64; 3], lost: f64, refused: bool) -> (Outcome, String) {
     let without = before.max(after);
     let longest = format!("at most {} during the TRIM, {} without it", time(during), time(without));
