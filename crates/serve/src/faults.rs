@@ -53,7 +53,8 @@ enum When {
     Each(u64),
     /// Each of them with this probability.
     Share(f64),
-    /// From this time of the drive on: a state for good, anything else the first request.
+    /// From this time on, counted in the drive's time from the first request after the fault was given: a state for good, anything
+    /// else the first request.
     Time(Nanos),
 }
 
@@ -204,6 +205,9 @@ pub struct Faults {
 #[derive(Clone, Debug)]
 struct Fault {
     spec: FaultSpec,
+    /// When the first request came, of any kind: times are counted from here. The clock of a drive that was used before shows
+    /// any time.
+    began: Option<Nanos>,
     /// Requests that it is about, so far.
     seen: u64,
     struck: u64,
@@ -249,16 +253,15 @@ impl Strike {
 impl Faults {
     /// These, drawn by a seed.
     pub fn new(specs: &[FaultSpec], seed: u64) -> Faults {
-        let fault = |spec: &FaultSpec| Fault { spec: spec.clone(), seen: 0, struck: 0 };
         Faults {
-            faults: specs.iter().map(fault).collect(),
+            faults: specs.iter().cloned().map(Fault::new).collect(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
     /// One more from now on; what it counts begins here.
     pub(crate) fn add(&mut self, spec: FaultSpec) {
-        self.faults.push(Fault { spec, seen: 0, struck: 0 });
+        self.faults.push(Fault::new(spec));
     }
 
     /// Takes those back that are written so, or all. What is gone, and how many requests it has struck.
@@ -317,7 +320,14 @@ impl Faults {
 }
 
 impl Fault {
+    fn new(spec: FaultSpec) -> Fault {
+        Fault { spec, began: None, seen: 0, struck: 0 }
+    }
+
     fn is_struck(&mut self, request: &Request, at: Nanos, random: &mut impl Rng) -> bool {
+        // A rollback sets the clock back, perhaps to before the first request.
+        let began = self.began.map_or(at, |began| began.min(at));
+        self.began = Some(began);
         let FaultSpec { kind, when, range, .. } = &self.spec;
         // What a read-only drive still does is read.
         let state = kind.is_a_state() && self.struck > 0;
@@ -340,7 +350,7 @@ impl Fault {
             When::Share(share) => {
                 (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 <= share && share > 0.0
             }
-            When::Time(time) => at >= time && self.struck == 0,
+            When::Time(time) => at.since(began) >= time && self.struck == 0,
         }
     }
 }
@@ -376,7 +386,8 @@ mod tests {
         assert_eq!(struck("eio-read@n=7", WRITE), [0; 0]);
         assert_eq!(struck("eio-write@each=40", WRITE), [40, 80]);
         assert_eq!(struck("eio-flush@n=1", Command::Flush), [1]);
-        assert_eq!(struck("latency=x8@t=50ms", READ), [50]);
+        // The first of them comes at 1 ms.
+        assert_eq!(struck("latency=x8@t=50ms", READ), [51]);
         assert_eq!(struck("eio-read@p=0", READ), [0; 0]);
         assert_eq!(struck("eio-read@p=1", READ).len(), 100);
         assert!((5..40).contains(&struck("eio-read@p=0.2", READ).len()));
@@ -387,6 +398,36 @@ mod tests {
         for zero in ["0", "0K", "0KiB", "00G"] {
             assert_eq!(struck(&format!("bit-flip@each=1,{zero}-12KiB"), READ), [1, 2], "{zero}");
         }
+    }
+
+    #[test]
+    fn a_time_is_counted_from_the_first_request_whatever_the_clock_of_the_drive_shows() {
+        // The second at which a fault first strikes a read, of one each second from when the clock shows so many.
+        let strikes = |faults: &mut Faults, clock: u64| {
+            (0..200).find(|second| {
+                let at = Nanos::from_secs(clock + second);
+                faults.strike(&request(READ, 0), at) != Strike::NONE
+            })
+        };
+        // A new drive, and one that was aged for 46 minutes.
+        for clock in [0, 2_777] {
+            for fault in ["dead@t=60s", "eio-read@t=60s"] {
+                assert_eq!(strikes(&mut faults(&[fault], 1), clock), Some(60), "{fault}, {clock}");
+            }
+        }
+        // Requests that the fault is not about count from the first on, too.
+        let mut later = faults(&["eio-read@t=60s"], 1);
+        later.strike(&request(WRITE, 0), Nanos::from_secs(1_000));
+        assert_eq!(strikes(&mut later, 1_050), Some(10));
+        // One that is added while it runs is counted from then on.
+        let mut added = faults(&["eio-read@t=500s"], 1);
+        assert_eq!(strikes(&mut added, 0), None);
+        added.add("dead@t=60s".parse().expect("a fault"));
+        assert_eq!(strikes(&mut added, 200), Some(60));
+        // The clock is set back to before the first request.
+        let mut back = faults(&["dead@t=60s"], 1);
+        back.strike(&request(READ, 0), Nanos::from_secs(1_000));
+        assert_eq!(strikes(&mut back, 100), Some(60));
     }
 
     #[test]

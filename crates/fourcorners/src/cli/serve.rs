@@ -109,7 +109,7 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "record")]
     record_data: Option<PathBuf>,
 
-    /// Send each answer this many microseconds early, to make up for the way to the client; auto measures that way
+    /// Send each answer this many microseconds early: as long as requests and answers are on their way; auto measures it
     /// [default: auto over a unix socket; 0 over TCP and in virtual time]
     #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
     door: Option<DoorArg>,
@@ -120,7 +120,7 @@ pub(super) struct ServeArgs {
 
     /// Inject a fault: KIND@WHEN[,FROM-TO]. KIND: eio-read, eio-write (its data stored), eio-write-dropped, eio-flush,
     /// latency=+20ms, latency=x8, read-only, dead, bit-flip. WHEN: n=1000 (the 1000th such request), each=100, p=0.001,
-    /// t=5s (of the drive's time). May be given again
+    /// t=5s (of the drive's time, from the first request). May be given again
     #[arg(long, value_name = "FAULT")]
     fault: Vec<FaultSpec>,
 

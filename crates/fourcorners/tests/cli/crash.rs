@@ -5,7 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use fourcorners_testing::skipped;
 
-use crate::bench::without_defaults;
+use crate::bench::{M4, without_defaults};
+use crate::state::with;
 
 fn fourcorners(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
@@ -120,6 +121,74 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
         images.push(files.into_iter().map(first).collect::<Vec<Vec<u8>>>());
     }
     assert!(images[0] == images[1] && images[0] != images[2], "the seed decides");
+}
+
+/// A recording of so many writes of 8 KiB, 3.2 ms apart, a flush behind each if the program flushes.
+fn written_recording(dir: &Path, writes: u64, flushes: bool) {
+    let mut text = "time_us,op,offset_bytes,length_bytes,duration_us\n".to_string();
+    for n in 0..writes {
+        text += &format!("{},write,{},8192,50\n", n * 3200, n * 8192);
+        if flushes {
+            text += &format!("{},flush,0,0,100\n", n * 3200 + 200);
+        }
+    }
+    std::fs::write(dir.join("t.csv"), text).expect("it can be written");
+}
+
+#[test]
+fn an_aged_drive_is_cut_in_the_recording_and_moments_count_from_its_first_io() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = dir.path();
+    written_recording(dir, 300, true);
+    let age = ["age", M4, "-o", "used.state", "--drive-writes", "1"];
+    let (output, text) = ran(dir, &with(&age));
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for state in [&[][..], &["--state", "used.state"]] {
+        let crash = ["crash", "t.csv", M4, "--fault", "lost-flush", "--json"];
+        let at = ["--at", "random 100", "--at", "0.5s", "--at", "0"];
+        let (output, text) = ran(dir, &with(&[&crash[..], &at, state].concat()));
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let seconds = document["seconds"].as_f64().expect("a number");
+        assert!((0.9..10.0).contains(&seconds), "{state:?}: {seconds}");
+        let cuts = document["cuts"].as_array().expect("there are cuts");
+        let times = cuts.iter().map(|cut| cut["at_us"].as_f64().expect("a number"));
+        assert!(times.clone().all(|at| at <= seconds * 1e6), "{state:?}: {text}");
+        // The first I/O, and half a second after it.
+        assert_eq!((cuts[0]["at_us"].as_f64(), &cuts[0]["ios"]), (Some(0.0), &1.into()));
+        let half = cuts.iter().find(|cut| cut["at_us"] == 500_000.0).expect("it was asked for");
+        assert!((20..=400).contains(&half["ios"].as_u64().expect("a number")), "{half}");
+        let broken = cuts.iter().filter(|cut| cut["promised_writes_lost"] != 0).count();
+        assert!(broken > 10, "{state:?}: {broken} of {}", cuts.len());
+    }
+}
+
+#[test]
+fn moments_that_the_recording_does_not_have_are_refused_and_nothing_passes_without_a_cut() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = dir.path();
+    let status = |at: &[&str]| {
+        let (output, text) = ran(dir, &[&["crash", "t.csv", M4, "--fault", "honest"], at].concat());
+        (output.status.code(), text)
+    };
+    written_recording(dir, 100, false);
+    for (at, told) in [
+        (&["--at", "each-flush"][..], "see that the program flushes"),
+        (&["--at", "every 1000"], "the recording has 100 I/Os; give a number up to 100"),
+        (&["--at", "100"], "the recording's last I/O is 99"),
+        // Also where others are there.
+        (&["--at", "5ms", "--at", "each-flush"], "see that the program flushes"),
+    ] {
+        let (status, text) = status(at);
+        assert!(status == Some(2) && text.contains(told), "{at:?}: {text}");
+    }
+    for at in [&["--at", "every 100"][..], &["--at", "99"]] {
+        let (status, text) = status(at);
+        assert_eq!(status, Some(0), "{at:?}: {text}");
+    }
+    written_recording(dir, 100, true);
+    let (status, text) = status(&["--at", "each-flush"]);
+    assert_eq!(status, Some(0), "{text}");
 }
 
 #[test]

@@ -123,10 +123,17 @@ impl History {
         sectors.dedup();
         let mut broken = Vec::new();
         for sector in sectors {
-            // Whoever asked for a newer write reckons with the old data or the new, and with nothing else.
-            let promised = self.events[..cut.asked].iter().rposition(|event| {
-                event.op == Op::Write && event.promised <= cut.at && event.sectors.contains(&sector)
+            // Whoever asked for a newer write reckons with the old data or the new, and with nothing else. After the answer to
+            // a TRIM nobody counts on the old data.
+            let newest = self.events[..cut.asked].iter().rposition(|event| {
+                let counts = match event.op {
+                    Op::Write => event.promised <= cut.at,
+                    Op::Trim => event.answered <= cut.at,
+                    Op::Read | Op::Flush => false,
+                };
+                counts && event.sectors.contains(&sector)
             });
+            let promised = newest.filter(|event| self.events[*event].op == Op::Write);
             cut.promised_lost_sectors += u64::from(promised.is_some());
             broken.extend(promised);
         }

@@ -134,11 +134,12 @@ pub struct Cut {
 }
 
 impl History {
-    /// Moments of the history, each as likely as any.
+    /// Moments of the history, from its first I/O to its last answer, each as likely as any.
     pub fn random_moments(&self, seed: u64) -> impl Iterator<Item = Nanos> + use<> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let end = self.end.0.max(1);
-        std::iter::repeat_with(move || Nanos(below(&mut random, end)))
+        let began = self.began();
+        let length = self.end.since(began).0.max(1);
+        std::iter::repeat_with(move || began.saturating_add(Nanos(below(&mut random, length))))
     }
 
     /// The cut of a class at a moment, drawn by a seed where anything is drawn.
@@ -319,7 +320,8 @@ impl History {
         }
     }
 
-    /// Counts what is lost: sectors whose newest write that was promised, or answered, is not there and nothing newer is.
+    /// Counts what is lost: sectors whose newest write that was promised, or answered, is not there and nothing newer is, and
+    /// that no TRIM was answered of since.
     fn count_losses(&self, cut: &mut Cut) {
         // From the newest event to the oldest: which sectors hold something at least as new.
         let mut newer = Covered::default();
@@ -333,7 +335,14 @@ impl History {
             if let Some(kept) = kept {
                 kept.sectors.iter().cloned().for_each(|sectors| newer.add(sectors));
             }
-            if event.op != Op::Write || event.answered > cut.at {
+            if event.answered > cut.at {
+                continue;
+            }
+            if event.op == Op::Trim {
+                // Whoever was answered counts on nothing older, whether the cut undoes the TRIM or not.
+                newer.add(event.sectors.clone());
+            }
+            if event.op != Op::Write {
                 continue;
             }
             let lost = newer.missing(event.sectors.clone());

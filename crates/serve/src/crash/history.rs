@@ -186,6 +186,11 @@ impl History {
         Ok(play.finish())
     }
 
+    /// When the first I/O was asked for. People count from here: the clock of a drive that was used before shows any time.
+    pub fn began(&self) -> Nanos {
+        self.events.first().map_or(self.end, |event| event.asked)
+    }
+
     /// The moments at which flushes were answered.
     pub fn flush_answers(&self) -> impl Iterator<Item = Nanos> + '_ {
         let flushes = self.events.iter().filter(|event| event.op == Op::Flush);

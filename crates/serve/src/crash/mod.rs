@@ -6,7 +6,7 @@
 //!
 //! Whoever asked may rely on a write when a flush that was asked for after its answer was answered, when it was forced
 //! (force unit access) and answered, or, on a drive with capacitors, when it was answered. That is a write's promise, and a cut
-//! is judged by it.
+//! is judged by it. Once a TRIM is answered nobody relies on what was there before, also where the cut undoes the TRIM.
 
 mod bits;
 mod cut;

@@ -511,6 +511,92 @@ fn a_flush_promises_nothing_that_was_asked_for_after_it_in_the_same_nanosecond()
     assert_eq!(promised([trim, flush]), Nanos(5000));
 }
 
+/// An I/O of 4 KiB or a flush, asked for at so many microseconds.
+fn io(at_us: u64, op: Op, offset_bytes: u64) -> TraceIo {
+    TraceIo {
+        at: Nanos(at_us * 1000),
+        op,
+        offset_bytes,
+        bytes: if op == Op::Flush { 0 } else { 4096 },
+        duration: Some(Nanos(1000)),
+        device: 0,
+        flags: IoFlags::default(),
+    }
+}
+
+#[test]
+fn a_drive_that_was_used_before_is_cut_in_the_recording_and_not_before_it() {
+    let round = |n: u64| [io(n * 300 + 7, Op::Write, n * 4096), io(n * 300 + 100, Op::Flush, 0)];
+    let ios: Vec<TraceIo> = (0..100).flat_map(round).collect();
+    let cuts = |used_for: Nanos| -> Vec<(Nanos, usize, u64)> {
+        let mut drive = Ssd::new(&SsdConfig::default()).expect("it is a drive");
+        assert_eq!(drive.reap(used_for), Ok(None));
+        assert_eq!(drive.now(), used_for);
+        let history = History::play(&mut drive, &ios, Flushes::Ignored).expect("it is a recording");
+        let cut = |at: Nanos| {
+            let cut = history.cut(Class::LostFlush, at, 1);
+            (at.since(history.began()), cut.asked, cut.promised_lost)
+        };
+        moments(&history, 1, 100).into_iter().map(cut).collect()
+    };
+    let new = cuts(Nanos::ZERO);
+    // The first I/O comes at 7 us.
+    assert!(new.iter().all(|(_, asked, _)| *asked > 0), "{new:?}");
+    let broken = new.iter().filter(|(.., lost)| *lost > 0).count();
+    assert!(broken > 10, "{broken} of 100");
+    assert_eq!(cuts(Nanos::from_secs(2_777)), new);
+}
+
+#[test]
+fn after_the_answer_to_a_trim_nobody_counts_on_what_was_there() {
+    // A cut at the end, or 1 ns before the last I/O is asked for.
+    let lost = |class: Class, ios: &[TraceIo], before_last: bool| {
+        let history = played(&SsdConfig::default(), ios, class.flushes());
+        let last = history.events.last().expect("there are some").asked;
+        let at = if before_last { Nanos(last.0 - 1) } else { history.end };
+        let cut = history.cut(class, at, 1);
+        [cut.promised_lost, cut.promised_lost_sectors, cut.answered_lost_sectors]
+    };
+    let (write, flush) = (io(0, Op::Write, 0), io(1_000, Op::Flush, 0));
+    let (trim, again) = (io(2_000, Op::Trim, 0), io(3_000, Op::Write, 0));
+    let lost_flush = |ios: &[TraceIo]| lost(Class::LostFlush, ios, false);
+    assert_eq!(lost_flush(&[write, flush]), [1, 8, 0]);
+    assert_eq!(lost_flush(&[write, flush, trim]), [0, 0, 0]);
+    assert_eq!(lost(Class::LostFlush, &[write, flush, trim], true), [1, 8, 0]);
+    // A part of it, and one that failed.
+    let half = TraceIo { bytes: 2048, ..trim };
+    assert_eq!(lost_flush(&[write, flush, half]), [1, 4, 0]);
+    let failed = TraceIo { flags: IoFlags { failed: true, ..IoFlags::default() }, ..trim };
+    assert_eq!(lost_flush(&[write, flush, failed]), [1, 8, 0]);
+    // What is written after it counts again.
+    assert_eq!(lost_flush(&[write, flush, trim, again]), [0, 0, 8]);
+    assert_eq!(lost_flush(&[write, flush, trim, again, io(4_000, Op::Flush, 0)]), [1, 8, 0]);
+    // On a drive that keeps its promises.
+    let honest = |ios: &[TraceIo]| lost(Class::Honest, ios, false);
+    assert_eq!(honest(&[write]), [0, 0, 8]);
+    assert_eq!(honest(&[write, trim]), [0, 0, 0]);
+    assert_eq!(honest(&[write, trim, again]), [0, 0, 8]);
+    // The cut undoes the TRIM, and what was flushed before it is there again.
+    assert_eq!(honest(&[write, flush, trim]), [0, 0, 0]);
+}
+
+#[test]
+fn a_wrong_bit_in_what_was_trimmed_breaks_no_promise() {
+    let broken = |ios: &[TraceIo]| {
+        let history = played(&SsdConfig::default(), ios, Flushes::Kept);
+        let mut cut = history.cut(Class::Honest, history.end, 1);
+        cut.flips = vec![Flip { sector: 3, bit: 1 }];
+        history.count_flipped(&mut cut);
+        [cut.promised_lost, cut.promised_lost_sectors]
+    };
+    let (write, flush) = (io(0, Op::Write, 0), io(1_000, Op::Flush, 0));
+    let trim = io(2_000, Op::Trim, 0);
+    assert_eq!(broken(&[write, flush]), [1, 1]);
+    assert_eq!(broken(&[write, flush, trim]), [0, 0]);
+    let again = [io(3_000, Op::Write, 0), io(4_000, Op::Flush, 0)];
+    assert_eq!(broken(&[write, flush, trim, again[0], again[1]]), [1, 1]);
+}
+
 #[test]
 fn a_log_of_another_run_is_refused_by_its_write() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -45,7 +45,7 @@ pub(in crate::cli) struct CrashArgs {
     pub(super) base: Option<PathBuf>,
 
     /// When: each-flush, as each is answered; "every N", as every Nth I/O is asked for; "random N" moments; a time
-    /// (1.5s, 20ms); or the number of an I/O, from 0. May be given again [default: random 100]
+    /// from the first I/O (1.5s, 20ms); or the number of an I/O, from 0. May be given again [default: random 100]
     #[arg(long, value_name = "WHEN")]
     pub(super) at: Vec<When>,
 
@@ -87,6 +87,7 @@ pub(super) enum When {
     EachFlush,
     Every(u64),
     Random(u64),
+    /// From the first I/O.
     Time(Nanos),
     Io(u64),
 }

@@ -16,7 +16,7 @@ use fourcorners_serve::DataLog;
 use fourcorners_serve::contents::Memory;
 use fourcorners_serve::crash::{Class, Flushes, History, Images, Persisting};
 use fourcorners_trace::{self as trace, TraceIo};
-use fourcorners_words::shell_word;
+use fourcorners_words::{counted, shell_word};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -65,7 +65,10 @@ pub(super) fn run(args: &CrashArgs) -> Result<End, Failure> {
     for flushes in [Flushes::Kept, Flushes::Ignored] {
         if classes.iter().any(|class| class.flushes() == flushes) {
             let history = History::play(&mut ssd.clone(), &ios, flushes);
-            histories.push((flushes, history.map_err(|error| usage(&error))?));
+            let history = history.map_err(|error| usage(&error))?;
+            // Before a folder is made for the images: a moment that is not there is a mistake.
+            let moments = moments(&args.at, &history, args.seed)?;
+            histories.push((flushes, history, moments));
         }
     }
     if let Some(log) = &log {
@@ -85,15 +88,16 @@ pub(super) fn run(args: &CrashArgs) -> Result<End, Failure> {
         power_loss_protected: ssd.is_protected(),
         ios: ios.len(),
         flushes: histories[0].1.flush_answers().count(),
-        seconds: histories[0].1.end.as_secs(),
+        seconds: histories[0].1.end.since(histories[0].1.began()).as_secs(),
         stopped: false,
         cuts: Vec::new(),
         again: again(args),
     };
     for class in classes {
-        let history = histories.iter().find(|(flushes, _)| *flushes == class.flushes());
-        let Some((_, history)) = history else { continue };
-        cut_all(args, (class, history), (log.as_ref(), &folder), &interrupt, &mut crash)?;
+        let history = histories.iter().find(|(flushes, ..)| *flushes == class.flushes());
+        let Some((_, history, moments)) = history else { continue };
+        let cuts = (class, history, &moments[..]);
+        cut_all(args, cuts, (log.as_ref(), &folder), &interrupt, &mut crash)?;
     }
     let text = match args.json {
         true => serde_json::to_string_pretty(&crash).map_err(anyhow::Error::from)? + "\n",
@@ -106,7 +110,7 @@ pub(super) fn run(args: &CrashArgs) -> Result<End, Failure> {
 /// All cuts of a class.
 fn cut_all(
     args: &CrashArgs,
-    (class, history): (Class, &History),
+    (class, history, moments): (Class, &History, &[Nanos]),
     (log, folder): (Option<&DataLog>, &Folder),
     interrupt: &Interrupt,
     crash: &mut Crash,
@@ -117,20 +121,20 @@ fn cut_all(
         let made = Images::new(history, log, base);
         images = Some(made.map_err(|error| Failure::Usage(error.to_string()))?);
     }
-    for at in moments(&args.at, history, args.seed)? {
+    for &at in moments {
         if interrupt.asked() {
             crash.stopped = true;
             return Ok(());
         }
         let cut = history.cut(class, at, args.seed);
-        let mut report = CutReport::new(&cut);
+        let mut report = CutReport::new(&cut, history.began());
         // A dead drive has no image.
         if let Some(images) = &mut images
             && class != Class::Dead
         {
             let image = images.image(&cut).map_err(anyhow::Error::from)?;
             report.image_sha256 = Some(image.hash()?);
-            let path = folder.path().join(format!("{class}-{}us.img", at.as_micros()));
+            let path = folder.path().join(format!("{class}-{}us.img", report.at_us));
             image.write(&path).map_err(anyhow::Error::from)?;
             if let Some(command) = &args.check {
                 report.check = Some(check(command, &path, cut.asked)?);
@@ -166,22 +170,40 @@ fn recorded(path: &Path) -> Result<Vec<TraceIo>, Failure> {
     Ok(ios)
 }
 
-/// The moments of a history at which the power is cut, in order, each once.
+/// The moments of a history at which the power is cut, in order, each once; at least one for each `--at`. Without a cut
+/// nothing is tried, and a check that would always fail would pass.
 fn moments(wanted: &[When], history: &History, seed: u64) -> Result<Vec<Nanos>, Failure> {
     let by_itself = [When::Random(CUTS)];
     let wanted = if wanted.is_empty() { &by_itself } else { wanted };
     let mut moments = Vec::new();
     for when in wanted {
         match *when {
-            When::EachFlush => moments.extend(history.flush_answers()),
+            When::EachFlush => {
+                let before = moments.len();
+                moments.extend(history.flush_answers());
+                if moments.len() == before {
+                    return Err(Failure::Usage(
+                        "--at each-flush: no flush in the recording was answered; see that the program flushes while it is recorded, \
+                         or give \"random 100\" or a time"
+                            .into(),
+                    ));
+                }
+            }
             When::Every(step) => {
+                let ios = history.events.len();
+                if step > ios as u64 {
+                    return Err(Failure::Usage(format!(
+                        "--at every {step}: the recording has {}; give a number up to {ios}",
+                        counted(ios as u64, "I/O")
+                    )));
+                }
                 let every = history.events.iter().skip(step as usize - 1).step_by(step as usize);
                 moments.extend(every.map(|event| event.asked));
             }
             When::Random(count) => {
                 moments.extend(history.random_moments(seed).take(count as usize));
             }
-            When::Time(at) => moments.push(at),
+            When::Time(at) => moments.push(history.began().saturating_add(at)),
             When::Io(number) => {
                 let event = usize::try_from(number).ok().and_then(|n| history.events.get(n));
                 moments.push(event.map(|event| event.asked).ok_or_else(|| {

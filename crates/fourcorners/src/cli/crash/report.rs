@@ -1,7 +1,7 @@
 //! What a run of cuts came to: a document, and its words.
 
 use comfy_table::{ContentArrangement, Table, presets};
-use fourcorners_drive::SECTOR_BYTES;
+use fourcorners_drive::{Nanos, SECTOR_BYTES};
 use fourcorners_serve::crash::{Class, Cut};
 use fourcorners_words::{count, counted, size};
 use serde::Serialize;
@@ -25,6 +25,7 @@ pub(super) struct Crash {
     pub(super) power_loss_protected: bool,
     pub(super) ios: usize,
     pub(super) flushes: usize,
+    /// From the first I/O to the last answer, in the drive's time.
     pub(super) seconds: f64,
     /// Whether it was stopped before the last cut.
     pub(super) stopped: bool,
@@ -38,7 +39,7 @@ pub(super) struct Crash {
 #[derive(Debug, Serialize)]
 pub(super) struct CutReport {
     pub(super) class: String,
-    /// In the drive's time.
+    /// In the drive's time, from the first I/O.
     pub(super) at_us: f64,
     /// I/Os that were asked for by then.
     pub(super) ios: usize,
@@ -66,10 +67,11 @@ pub(super) struct Check {
 }
 
 impl CutReport {
-    pub(super) fn new(cut: &Cut) -> CutReport {
+    /// A cut of a history that began at a time.
+    pub(super) fn new(cut: &Cut, began: Nanos) -> CutReport {
         CutReport {
             class: cut.class.to_string(),
-            at_us: cut.at.as_micros(),
+            at_us: cut.at.since(began).as_micros(),
             ios: cut.asked,
             promised_writes_lost: cut.promised_lost,
             promised_bytes_lost: cut.promised_lost_sectors * SECTOR_BYTES,
