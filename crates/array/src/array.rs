@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, Tag, Target};
+use fourcorners_drive::{
+    Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target,
+};
 
 use crate::cache::MemberBytes;
+use crate::layer::Passing;
 use crate::layout::{Layout, LayoutError, Level};
 use crate::member::{self, Answer, Member};
 use crate::rebuild::Rebuild;
@@ -101,6 +104,8 @@ pub struct Array<T> {
     free_jobs: Vec<u32>,
     /// By stripe that is written: the jobs that wait for it.
     stripes: BTreeMap<u64, VecDeque<u32>>,
+    /// Jobs that ask nothing of any member.
+    passing: Passing,
     answers: VecDeque<Answer>,
     ready: VecDeque<Result<Done, Fault>>,
     rebuild: Option<Rebuild>,
@@ -181,6 +186,7 @@ impl<T: Target> Array<T> {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             stripes: BTreeMap::new(),
+            passing: Passing::default(),
             answers: VecDeque::new(),
             ready: VecDeque::new(),
             rebuild,
@@ -215,6 +221,19 @@ impl<T: Target> Array<T> {
         self.members.iter_mut().map(|member| &mut member.drive)
     }
 
+    /// The members that hold a sector of it, each with the sector there. A member that has failed, or has not got that
+    /// data back yet, holds nothing.
+    pub fn holders(&self, lba: Lba) -> impl Iterator<Item = (&T, Lba)> {
+        let inside = lba.0 < self.layout.sectors();
+        let piece = inside.then(|| self.layout.piece(lba.0, lba.0 + 1));
+        let copies = piece
+            .into_iter()
+            .flat_map(|piece| self.layout.copies(piece.on).map(move |member| (member, piece.lba)));
+        copies
+            .filter(|&(member, lba)| !is_missing(&self.members, self.rebuild.as_ref(), member, lba))
+            .map(|(member, lba)| (&self.members[member].drive, Lba(lba)))
+    }
+
     /// Brings the clocks of drives that were used by themselves together again, at the latest of them.
     pub fn meet(&mut self) {
         let latest = self.members.iter().map(|it| it.drive.now()).max().unwrap_or(self.now);
@@ -239,10 +258,7 @@ impl<T: Target> Array<T> {
 
     fn plan(&mut self, io: Io) -> Option<Vec<Job>> {
         let (members, rebuild) = (&self.members, &self.rebuild);
-        let missing = |member: usize, lba: u64| {
-            members[member].failed
-                || rebuild.as_ref().is_some_and(|rebuild| rebuild.is_missing(member, lba))
-        };
+        let missing = |member: usize, lba: u64| is_missing(members, rebuild.as_ref(), member, lba);
         let last = &mut self.read_last;
         // The one with the least to do; of equals the next in turn.
         let mut reader = |there: &[usize]| {
@@ -298,7 +314,7 @@ impl<T: Target> Array<T> {
             }
         }
         if parts.is_empty() {
-            self.finish(id);
+            self.passing.begin(id, self.now);
             return;
         }
         for part in parts {
@@ -410,14 +426,18 @@ impl<T: Target> Array<T> {
     fn next(&mut self) -> Option<Nanos> {
         let dues = member::due(&mut self.members);
         let rebuild = self.rebuild.as_ref().and_then(Rebuild::due);
-        dues.into_iter().chain(rebuild).min()
+        dues.into_iter().chain(rebuild).chain(self.passing.due()).min()
     }
 
     /// What was answered so far, carried on.
     fn carry_on(&mut self) {
-        while let Some(answer) = self.answers.pop_front() {
-            self.answered(answer);
-            member::fill(&mut self.members, self.now, &mut self.answers);
+        loop {
+            while let Some(answer) = self.answers.pop_front() {
+                self.answered(answer);
+                member::fill(&mut self.members, self.now, &mut self.answers);
+            }
+            let Some(id) = self.passing.through(self.now) else { return };
+            self.finish(id);
         }
     }
 
@@ -428,6 +448,16 @@ impl<T: Target> Array<T> {
             self.begin(job, NOBODY);
         }
     }
+}
+
+/// Whether a member does not have what belongs in this sector of it.
+fn is_missing<T>(
+    members: &[Member<T>],
+    rebuild: Option<&Rebuild>,
+    member: usize,
+    lba: u64,
+) -> bool {
+    members[member].failed || rebuild.is_some_and(|rebuild| rebuild.is_missing(member, lba))
 }
 
 impl<T: Target> Target for Array<T> {

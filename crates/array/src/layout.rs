@@ -227,6 +227,15 @@ impl Layout {
         }
     }
 
+    /// The members that hold a piece, each all of it.
+    pub(crate) fn copies(&self, on: usize) -> Range<usize> {
+        match self.level {
+            Level::Raid1 => 0..self.members,
+            Level::Raid10 => 2 * on..2 * on + 2,
+            Level::Concat | Level::Raid0 | Level::Raid5 => on..on + 1,
+        }
+    }
+
     /// The pieces of a range of the array, in order; those that follow each other on a member are one.
     pub(crate) fn pieces(&self, from: u64, sectors: u64) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();

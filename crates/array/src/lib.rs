@@ -30,6 +30,7 @@
 
 mod array;
 mod cache;
+mod layer;
 mod layout;
 mod member;
 mod rebuild;

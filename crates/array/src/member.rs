@@ -119,7 +119,7 @@ pub(crate) fn due<T: Target>(members: &mut [Member<T>]) -> Option<Nanos> {
     members.iter_mut().filter_map(|member| member.drive.due()).min()
 }
 
-/// Each does what it does by itself.
+/// Has each do its background work up to now.
 pub(crate) fn catch_up<T: Target>(members: &mut [Member<T>]) {
     for member in members {
         member.drive.catch_up();

@@ -52,18 +52,9 @@ impl Members<'_> {
         }
     }
 
-    /// The members that hold a piece, each all of it.
-    fn copies(&self, on: usize) -> Vec<usize> {
-        match self.layout.level() {
-            Level::Raid1 => (0..self.layout.members()).collect(),
-            Level::Raid10 => vec![2 * on, 2 * on + 1],
-            Level::Concat | Level::Raid0 | Level::Raid5 => vec![on],
-        }
-    }
-
     /// A piece without parity: one of its copies is read, and all are written.
     fn simple(&mut self, io: Io, piece: Piece, parts: &mut Vec<Part>) -> Option<()> {
-        let mut there = self.copies(piece.on);
+        let mut there: Vec<usize> = self.layout.copies(piece.on).collect();
         there.retain(|&member| !(self.missing)(member, piece.lba));
         match io.op {
             Op::Read if there.len() > 1 => {

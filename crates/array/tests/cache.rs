@@ -273,6 +273,66 @@ fn no_more_is_newer_than_the_limit_and_what_is_more_than_a_quarter_of_it_is_writ
     assert_eq!(most(0.0).0, 0, "none at all");
 }
 
+/// Writes 4 KiB at random places of a cache of 1000 blocks of 64 KiB until that many were written; most blocks' worth of
+/// 4 KiB that were newer on the SSD at a time, and what was counted until the first write went past the cache.
+fn most_newer(share: f64, writes: u64) -> (u64, CacheCounts, CacheCounts) {
+    let mut cache = nulls(16_000, |config| {
+        (config.mode, config.dirty_share) = (CacheMode::WriteBack, share);
+        config.block_bytes = 64 << 10;
+    });
+    let mut random = Random(3);
+    let (mut most, mut before) = (0, CacheCounts::default());
+    for _ in 0..writes {
+        one(&mut cache, Io::write(Lba(random.below(1 << 21) * BLOCK), BLOCK as u32));
+        let counts = cache.counts();
+        most = most.max(counts.dirty_bytes / 4096);
+        if counts.bypassed_bytes == 0 {
+            before = counts;
+        }
+    }
+    (most, before, cache.counts())
+}
+
+#[test]
+fn the_limit_counts_whole_blocks_so_that_small_writes_are_written_back_before_none_can_leave() {
+    // Next to no two writes are of one block: as many blocks are newer as units of 4 KiB.
+    let (most, before, counts) = most_newer(0.2, 3000);
+    assert!((150..=205).contains(&most), "{most}");
+    assert!(before.written_back_bytes > 0, "from a quarter of the limit on: {before:?}");
+    // What went to the disk since the limit was reached is said.
+    let past = counts.disk.written - counts.written_back_bytes;
+    assert!(past > 1 << 20 && counts.bypassed_bytes == past, "{counts:?}");
+    let (most, _, counts) = most_newer(0.8, 3000);
+    assert!((600..=820).contains(&most), "another limit, another share: {most}");
+    assert!(counts.bypassed_bytes > 0);
+    // Up to the limit nothing goes past.
+    let (most, _, counts) = most_newer(0.8, 700);
+    assert!(most > 500 && counts.bypassed_bytes == 0, "{most} {counts:?}");
+    // Without a limit no slot is left in the end.
+    let (most, _, counts) = most_newer(1.0, 8000);
+    assert!(most > 950 && counts.bypassed_bytes > 0, "{most} {counts:?}");
+}
+
+#[test]
+fn what_asks_nothing_of_either_drive_takes_a_time_all_the_same() {
+    let mut cache = cached(|_| {});
+    // The first finds that the disk takes no TRIM, and nothing is cached.
+    for _ in 0..3 {
+        assert_eq!(one(&mut cache, Io::trim(Lba(0), 128)), Nanos(US));
+    }
+    assert_eq!(one(&mut cache, Io::FLUSH), Nanos(US), "nothing was written");
+    // What is cached is trimmed on the SSD, in the SSD's time.
+    one(&mut cache, Io::read(Lba(0), 128));
+    let end = cache.now() + Nanos(100_000 * US);
+    assert_eq!(cache.reap(end).expect("no fault"), None);
+    assert!(one(&mut cache, Io::trim(Lba(0), 128)) > Nanos(2 * US));
+    // A disk that takes one is asked, and nothing is added.
+    let mut both = nulls(100, |_| {});
+    assert_eq!(one(&mut both, Io::trim(Lba(0), 128)), Nanos(10_000 * US));
+    both.submit(Tag(0), Io::FLUSH);
+    assert_eq!(both.due(), Some(both.now() + Nanos(US)));
+}
+
 #[test]
 fn a_long_sequence_goes_past_the_cache_and_not_where_that_is_off() {
     let filled = |bypass_bytes| {

@@ -135,6 +135,70 @@ fn a_small_write_with_parity_waits_for_what_it_reads_and_for_what_it_writes() {
 }
 
 #[test]
+fn a_trim_that_reaches_no_member_takes_a_time_all_the_same() {
+    let time = |level, sectors| {
+        let mut array = nulls(level, 3, |_| {});
+        array.submit(Tag(0), Io::trim(Lba(0), sectors));
+        let due = array.due().expect("it is in flight");
+        let done = array.reap(Nanos::MAX).expect("no fault").expect("it ends");
+        assert_eq!((done.at, array.now()), (due, due));
+        (due.0, array.counts().member_ios)
+    };
+    // A chunk of a stripe of two: its parity forbids a part. Without parity a member is asked, and the layer adds nothing.
+    assert_eq!(time(Level::Raid5, 128), (US, 0));
+    assert_eq!(time(Level::Raid5, 2 * 128), (100 * US, 3));
+    assert_eq!(time(Level::Raid0, 128), (100 * US, 1));
+    // Several at once, and beside what a member answers: each in its turn, and no time goes back.
+    let mut array = nulls(Level::Raid5, 3, |_| {});
+    for (tag, io) in (0..).zip([Io::read(Lba(0), 8), Io::trim(Lba(0), 128), Io::trim(Lba(0), 64)]) {
+        array.submit(Tag(tag), io);
+    }
+    let mut next = || array.reap(Nanos::MAX).expect("no fault").map(|done| (done.tag.0, done.at.0));
+    assert_eq!([next(), next(), next()], [Some((1, US)), Some((2, US)), Some((0, 100 * US))]);
+    assert_eq!(next(), None);
+}
+
+#[test]
+fn a_sector_is_where_it_was_written_and_gone_from_there_once_it_is_trimmed() {
+    const SPAN: u64 = 16 << 20;
+    let shares = |level, members, set: &dyn Fn(&mut ArrayConfig)| {
+        let mut config = ArrayConfig { level, ..ArrayConfig::default() };
+        set(&mut config);
+        let drives = (0..members).map(ssd).collect();
+        let mut array = Array::new(&config, drives).expect("it is one");
+        let share = |array: &Array<Ssd>, span: u64| {
+            let places = (0..span / 512).step_by(8).flat_map(|lba| array.holders(Lba(lba)));
+            let mapped: Vec<bool> = places.map(|(ssd, lba)| ssd.is_mapped(lba)).collect();
+            let all = mapped.len() as u64 * 4096;
+            (mapped.iter().filter(|&&it| it).count() as f64 / mapped.len() as f64, all / span)
+        };
+        let writes = Job { until: Until::Bytes(SPAN), ..job(Pattern::Sequential, 0, 131_072, 4) };
+        measure(&mut array, &writes);
+        let written = share(&array, SPAN);
+        let half = share(&array, 2 * SPAN);
+        array.submit(Tag(0), Io::trim(Lba(0), (SPAN / 512) as u32));
+        array.reap(Nanos::MAX).expect("no fault");
+        array.reap(array.now() + Nanos::from_secs(10)).expect("no fault");
+        (written, half.0, share(&array, SPAN).0)
+    };
+    // On how many members a sector lies.
+    for (level, members, on) in [
+        (Level::Concat, 2, 1),
+        (Level::Raid0, 2, 1),
+        (Level::Raid1, 2, 2),
+        (Level::Raid5, 3, 1),
+        (Level::Raid10, 4, 2),
+    ] {
+        assert_eq!(shares(level, members, &|_| {}), ((1.0, on), 0.5, 0.0), "{level:?}");
+    }
+    // The member that has failed holds nothing.
+    let failed = shares(Level::Raid1, 2, &|config| config.failed = Some(0));
+    assert_eq!(failed, ((1.0, 1), 0.5, 0.0));
+    let array = ssds(Level::Raid1, 2);
+    assert_eq!(array.holders(Lba(array.geometry().sectors)).count(), 0, "beyond its end");
+}
+
+#[test]
 fn random_writes_cost_four_ios_each() {
     let mut array = ssds(Level::Raid5, 4);
     let measured = measure(&mut array, &job(Pattern::Random, 0, 4096, 16));

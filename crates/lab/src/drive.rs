@@ -24,6 +24,8 @@ use crate::virtual_drive::Virtual;
 
 mod begin;
 mod idle;
+#[cfg(test)]
+mod mapped;
 mod purge;
 
 pub use idle::IdlePower;
@@ -293,13 +295,29 @@ impl Drive {
         }
     }
 
-    /// Of `samples` places spread evenly over a range, the share that a virtual SSD has data of.
+    /// Of `samples` places spread evenly over a range, the share that a virtual SSD has data of. Of an array of SSDs,
+    /// that of all drives that hold one of these places; of an array with a hard disk, and of a cache, none is known.
     pub fn mapped_share(&self, range: Range, samples: u64) -> Option<f64> {
-        let ssd = self.ssd()?;
         let place =
             |index: u64| Lba((range.start_bytes + range.bytes / samples * index) / SECTOR_BYTES);
-        let mapped = (0..samples).filter(|&index| ssd.is_mapped(place(index))).count();
-        Some(mapped as f64 / samples as f64)
+        let is_mapped: Vec<bool> = match self {
+            Drive::Array(array) => {
+                let is_ssd = |member: &Virtual| matches!(member, Virtual::Ssd(_));
+                if !array.members().all(is_ssd) {
+                    return None;
+                }
+                let held = (0..samples).flat_map(|index| array.holders(place(index)));
+                held.map(|(member, lba)| matches!(member, Virtual::Ssd(ssd) if ssd.is_mapped(lba)))
+                    .collect()
+            }
+            _ => {
+                let ssd = self.ssd()?;
+                (0..samples).map(|index| ssd.is_mapped(place(index))).collect()
+            }
+        };
+        let mapped = is_mapped.iter().filter(|&&it| it).count();
+        // No drive may be there that holds any of it.
+        (!is_mapped.is_empty()).then(|| mapped as f64 / is_mapped.len() as f64)
     }
 
     /// Runs what a source has on it: `size` is the most I/Os at a time, and how many there will be.

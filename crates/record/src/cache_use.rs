@@ -15,7 +15,8 @@ pub struct CacheUse {
     pub read_bytes: u64,
     /// Of these: bytes from the SSD.
     pub read_hit_bytes: u64,
-    /// Bytes read or written past the cache, since they were of a long sequence.
+    /// Bytes read or written past the cache, since they were of a long sequence or found no room: no block that could leave, or, of
+    /// what is written back, the limit of what may be newer.
     pub bypassed_bytes: u64,
     /// Bytes that reads brought from the disk to the SSD.
     pub filled_bytes: u64,

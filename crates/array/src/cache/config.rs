@@ -67,8 +67,9 @@ pub struct CacheConfig {
     pub replacement: Replacement,
     /// Bytes of a block: a power of two from 4 KiB to 256 KiB.
     pub block_bytes: u64,
-    /// Share of the SSD that may be newer than the disk, 0 to 1. What is written beyond it goes to the disk. A quarter
-    /// of it is left alone; what is more is written back beside the work.
+    /// Share of the SSD's blocks that may be newer than the disk, 0 to 1: a block counts whole, whatever part of it is
+    /// newer. What is written beyond it goes to the disk. A quarter of it is left alone; what is more is written back
+    /// beside the work.
     pub dirty_share: f64,
     /// An I/O that continues a sequence of at least so many bytes goes past the cache; with 0, none does.
     pub bypass_bytes: u64,

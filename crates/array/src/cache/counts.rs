@@ -22,7 +22,8 @@ pub struct CacheCounts {
     pub read_hit_bytes: u64,
     /// Bytes it was asked to write.
     pub written_bytes: u64,
-    /// Bytes read or written that went past the cache since they were of a long sequence.
+    /// Bytes read or written that went past the cache, since they were of a long sequence or found no room: no slot
+    /// that may leave, or, of what is written back, the limit of what may be newer.
     pub bypassed_bytes: u64,
     /// Bytes that a read brought from the disk to the SSD.
     pub filled_bytes: u64,

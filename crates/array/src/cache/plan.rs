@@ -1,6 +1,6 @@
 //! What an I/O asks of the SSD and of the disk, given what is cached when its turn has come.
 
-use fourcorners_drive::{Io, Lba, Op};
+use fourcorners_drive::{Io, Lba, Op, SECTOR_BYTES};
 
 use super::config::{CacheConfig, CacheMode, DISK, SSD, UNIT_BYTES, UNIT_SECTORS};
 use super::counts::CacheCounts;
@@ -57,6 +57,12 @@ struct Piece {
     partly: u64,
 }
 
+impl Piece {
+    fn bytes(&self) -> u64 {
+        self.units.iter().map(|unit| (unit.end - unit.from) * SECTOR_BYTES).sum()
+    }
+}
+
 /// A unit, and the sectors of it that an I/O is of.
 struct Covered {
     bit: u64,
@@ -69,7 +75,7 @@ pub(super) struct Planner<'a> {
     pub(super) config: &'a CacheConfig,
     pub(super) slots: &'a mut Slots,
     pub(super) counts: &'a mut CacheCounts,
-    /// Most units that may be newer than on the disk.
+    /// Most slots that may hold anything newer than the disk.
     pub(super) most_dirty: u64,
     /// The SSD takes nothing any more, or has too much to do to take what a read brings.
     pub(super) takes_writes: bool,
@@ -139,8 +145,9 @@ impl Planner<'_> {
             let fills = wanted != 0 && !bypassed && self.takes_writes && self.takes_fills;
             if fills && slot.is_none() {
                 slot = self.slots.place(piece.block);
-                if let Some(slot) = slot {
-                    self.hold(&mut plan, slot);
+                match slot {
+                    Some(slot) => self.hold(&mut plan, slot),
+                    None => self.counts.bypassed_bytes += piece.bytes(),
                 }
             }
             let filled = slot.filter(|_| fills);
@@ -183,18 +190,27 @@ impl Planner<'_> {
             }
             let valid = slot.map_or(0, |slot| self.slots.get(slot).valid);
             let more = (piece.whole | (piece.partly & valid)) & !dirty;
-            let fits = self.slots.dirty_units() + u64::from(more.count_ones()) <= self.most_dirty;
+            // A block counts whole, since its slot cannot leave, whatever part of it is newer.
+            let becomes_dirty = dirty == 0 && more != 0;
+            let fits = self.slots.dirty_slots() + u64::from(becomes_dirty) <= self.most_dirty;
             let mode = match self.config.mode {
                 _ if bypassed || !self.takes_writes => None,
                 CacheMode::ReadOnly => None,
-                CacheMode::WriteBack if !fits => None,
+                CacheMode::WriteBack if !fits => {
+                    self.counts.bypassed_bytes += piece.bytes();
+                    None
+                }
                 mode => Some(mode),
             };
             let place = |slots: &mut Slots| match slot {
                 None if piece.whole != 0 => slots.place(piece.block).map(|slot| (slot, true)),
                 slot => slot.map(|slot| (slot, false)),
             };
-            match mode.and_then(|mode| Some((mode, place(self.slots)?))) {
+            let placed = mode.and_then(|mode| Some((mode, place(self.slots)?)));
+            if mode.is_some() && placed.is_none() && piece.whole != 0 {
+                self.counts.bypassed_bytes += piece.bytes();
+            }
+            match placed {
                 Some((mode, (slot, is_new))) => {
                     if is_new {
                         self.hold(&mut plan, slot);

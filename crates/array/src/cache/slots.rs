@@ -67,6 +67,11 @@ impl Slots {
         self.dirty_units
     }
 
+    /// Slots that hold anything newer than the disk: none of them can leave.
+    pub(super) fn dirty_slots(&self) -> u64 {
+        self.dirty_blocks.len() as u64
+    }
+
     pub(super) fn evictions(&self) -> u64 {
         self.evictions
     }

@@ -16,6 +16,7 @@ use super::plan::{Part, Plan, Planner};
 use super::ranges::{Claim, Ranges};
 use super::slots::Slots;
 use super::streams::Streams;
+use crate::layer::Passing;
 use crate::member::{self, Answer, Member};
 
 /// Most I/Os in flight, whatever the drives take.
@@ -42,10 +43,12 @@ pub struct Cache<T> {
     jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     in_flight: u32,
+    /// Jobs that ask nothing of either drive.
+    passing: Passing,
     answers: VecDeque<Answer>,
     ready: VecDeque<Result<Done, Fault>>,
     counts: CacheCounts,
-    /// Most units that may be newer than on the disk.
+    /// Most slots that may hold anything newer than the disk.
     most_dirty: u64,
     /// Blocks that are written back now, and the next in the order of the disk.
     write_backs: Vec<u64>,
@@ -85,6 +88,8 @@ enum Purpose {
 struct Job {
     purpose: Purpose,
     plan: Plan,
+    /// When its turn came.
+    started: Nanos,
     left: u32,
     /// The last parts are out.
     is_last: bool,
@@ -116,7 +121,6 @@ impl<T: Target> Cache<T> {
             queue_depth: depth.min(MOST_IN_FLIGHT.into()) as u32,
         };
         let (now, blocks) = (ssd.now(), geometry.bytes().div_ceil(config.block_bytes));
-        let all_units = u64::from(slot_count) * (config.block_bytes / UNIT_BYTES);
         let mut cache = Cache {
             config: config.clone(),
             members: [Member::new(SSD, ssd), Member::new(DISK, disk)],
@@ -130,10 +134,11 @@ impl<T: Target> Cache<T> {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             in_flight: 0,
+            passing: Passing::default(),
             answers: VecDeque::new(),
             ready: VecDeque::new(),
             counts: CacheCounts::default(),
-            most_dirty: (all_units as f64 * config.dirty_share) as u64,
+            most_dirty: (f64::from(slot_count) * config.dirty_share) as u64,
             write_backs: Vec::new(),
             write_back_from: 0,
             cleaning: false,
@@ -195,7 +200,7 @@ impl<T: Target> Cache<T> {
         }
     }
 
-    /// Units that may be newer than on the disk.
+    /// Slots that may hold anything newer than the disk.
     #[cfg(test)]
     pub(super) fn most_dirty(&self) -> u64 {
         self.most_dirty
@@ -226,6 +231,7 @@ impl<T: Target> Cache<T> {
         let job = Job {
             purpose,
             plan: Plan::default(),
+            started: self.now,
             left: 0,
             is_last: false,
             is_answered: false,
@@ -253,6 +259,7 @@ impl<T: Target> Cache<T> {
     fn start(&mut self, id: u32) {
         let fills = self.members[SSD].load() < MOST_FILLS;
         let job = &mut self.jobs[id as usize];
+        job.started = self.now;
         let mut planner = Planner {
             config: &self.config,
             slots: &mut self.slots,
@@ -355,6 +362,12 @@ impl<T: Target> Cache<T> {
     /// All parts of a stage are answered.
     fn stage_done(&mut self, id: u32) {
         let job = &mut self.jobs[id as usize];
+        let is_answer = matches!(job.purpose, Purpose::Host { .. }) && !job.is_answered;
+        // No drive did anything for it: there was nothing to be asked, or all of it was a TRIM that no drive takes.
+        if is_answer && job.fault.is_none() && job.started == self.now {
+            self.passing.begin(id, self.now);
+            return;
+        }
         if let Purpose::Host { tag, io, .. } = job.purpose
             && !std::mem::replace(&mut job.is_answered, true)
         {
@@ -413,7 +426,7 @@ impl<T: Target> Cache<T> {
     }
 
     fn next_answer(&mut self) -> Option<Nanos> {
-        member::due(&mut self.members)
+        member::due(&mut self.members).into_iter().chain(self.passing.due()).min()
     }
 
     /// The next time at which something happens.
@@ -428,9 +441,13 @@ impl<T: Target> Cache<T> {
 
     /// What was answered so far, carried on.
     fn carry_on(&mut self) {
-        while let Some(answer) = self.answers.pop_front() {
-            self.answered(answer);
-            member::fill(&mut self.members, self.now, &mut self.answers);
+        loop {
+            while let Some(answer) = self.answers.pop_front() {
+                self.answered(answer);
+                member::fill(&mut self.members, self.now, &mut self.answers);
+            }
+            let Some(id) = self.passing.through(self.now) else { return };
+            self.stage_done(id);
         }
     }
 }

@@ -31,7 +31,7 @@ impl<T: Target> Cache<T> {
         }
         let a_block = self.config.block_bytes / UNIT_BYTES;
         while self.write_backs.len() < WRITE_BACKS {
-            let too_many = self.slots.dirty_units() > self.most_dirty / LEFT_ALONE;
+            let too_many = self.slots.dirty_slots() > self.most_dirty / LEFT_ALONE;
             let all = too_many || self.cleaning || self.is_idle();
             let next = self.slots.next_dirty(self.write_back_from, all, &self.write_backs);
             let Some((block, slot)) = next.and_then(|block| Some((block, self.slots.find(block)?)))
