@@ -4,9 +4,13 @@
 //! work leaves undone is done after it. So a drive that works while it is idle is left alone before the counting begins and before it ends.
 //!
 //! Drives that were overwritten at random need more: a work of some megabytes makes collection move what the preparation left, for as
-//! long as that is spread over all blocks. A Crucial m4 256 GB in the used state wrote 66 bytes for each byte of 19 MB of small writes,
-//! 18 for each when they were repeated until 1.2 GB were written, and 3 from there to 4.8 GB. So the work is repeated, twice as often
-//! each time and once at least, until the host has written half of the spare area, and the last of these rounds counts.
+//! long as that is spread over all blocks. A Crucial m4 256 GB in the used state wrote 66 bytes for each byte of a recording of 19 MB of
+//! small writes, 18 for each when it was repeated until 1.2 GB were written, and 3 from there to 4.8 GB. So the work is repeated, twice
+//! as often each time and once at least, until the host has written half of the spare area, and the last of these rounds counts.
+//!
+//! Where places are drawn, a repetition draws others ([`repetition_seed`]). With the same places in the same order, a round would
+//! overwrite what the one before wrote, block by block: collection would find blocks without valid data, and random writes would cost
+//! no more than writes in order.
 
 use fourcorners_drive::{Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target};
 
@@ -14,15 +18,16 @@ use super::candidate::Candidate;
 use super::obstacle::Obstacle;
 use super::state::State;
 use crate::drive::{Drive, write_amplification};
+use crate::review::seed_of;
 use crate::virtual_drive::Virtual;
 
 /// How long a drive is left alone. An SLC buffer of some GB is folded in a minute; what a drive has not done after an hour is the work's.
 const REST: Nanos = Nanos::from_secs(3600);
 /// Share of the spare area that is written before the amplification is that of the work.
 const ENOUGH: f64 = 0.5;
-/// Most I/Os of all repetitions: some seconds of CPU time a drive.
+/// Most I/Os of all repetitions but the first: some seconds of CPU time a drive. The first takes no longer than the work itself did.
 const MOST_REPEATED_IOS: u64 = 4_000_000;
-/// Most repetitions, each of which opens the recording again.
+/// Most repetitions. Each opens the recording again.
 const MOST_REPETITIONS: u64 = 1 << 12;
 /// Longest time of all repetitions on the drive's clock; a recording may take years.
 const LONGEST: Nanos = Nanos::from_secs(10 * 365 * 86_400);
@@ -43,8 +48,8 @@ impl Amplification {
     }
 }
 
-/// Leaves a drive alone until it has done what it does while it is idle, if it does anything then, and what it does then is no part of
-/// the state.
+/// Leaves a drive alone until its background work is done. Does nothing for a drive that has none, nor in a state that is measured
+/// without a pause.
 pub(super) fn rest(drive: &mut Drive, candidate: &Candidate, state: State) {
     // A replay on a new or a filled drive follows at once, on one drive as on all.
     if matches!(state, State::Written | State::Used) && candidate.works_while_idle() {
@@ -52,14 +57,23 @@ pub(super) fn rest(drive: &mut Drive, candidate: &Candidate, state: State) {
     }
 }
 
-/// Does a work, which says how many I/Os it has, on a drive that has rested, and counts.
+/// The seed of a repetition of what has this one; the work itself is repetition 0. Hashed rather than added: the jobs of a job file have
+/// seeds at fixed distances, and none is to get another's.
+pub(super) fn repetition_seed(seed: u64, repetition: u64) -> u64 {
+    match repetition {
+        0 => seed,
+        _ => seed_of(seed, &format!("repetition {repetition}")),
+    }
+}
+
+/// Does a work on a drive that has rested, and counts. The work is told which repetition it is, from 0, and says how many I/Os it has.
 ///
 /// # Errors
 /// Those of the work.
 pub(super) fn amplified<T>(
     drive: &mut Drive,
     (candidate, state): (&Candidate, State),
-    mut work: impl FnMut(&mut Drive) -> Result<(T, u64), Obstacle>,
+    mut work: impl FnMut(&mut Drive, u64) -> Result<(T, u64), Obstacle>,
 ) -> Result<(T, Amplification), Obstacle> {
     let ended = |drive: &mut Drive| -> Result<Vec<SsdCounters>, Obstacle> {
         drive.settle()?;
@@ -67,7 +81,7 @@ pub(super) fn amplified<T>(
         Ok(drive.all_counters())
     };
     let (begun, first) = (drive.now(), drive.all_counters());
-    let (did, ios) = work(drive)?;
+    let (did, ios) = work(drive, 0)?;
     let (mut from, mut until) = (first.clone(), ended(drive)?);
     let enough = match state {
         State::Used => (spare_bytes(drive) * ENOUGH) as u64,
@@ -80,18 +94,20 @@ pub(super) fn amplified<T>(
     while written(&until) > 0
         && (times < least || written(&until) < enough)
         && times <= MOST_REPETITIONS / 2
-        && times.saturating_mul(ios) <= MOST_REPEATED_IOS / 2
+        && (times < least || times.saturating_mul(ios) <= MOST_REPEATED_IOS / 2)
         && drive.now().since(begun) <= Nanos(LONGEST.0 / 2)
     {
         from = until;
-        for _ in 0..times {
-            work(drive)?;
+        // As many as all before them.
+        for repetition in times..2 * times {
+            work(drive, repetition)?;
         }
         until = ended(drive)?;
         times *= 2;
     }
     let ratio = write_amplification(&from, &until);
-    Ok((did, Amplification { ratio, is_of_the_work: written(&until) >= enough }))
+    let is_of_the_work = times >= least && written(&until) >= enough;
+    Ok((did, Amplification { ratio, is_of_the_work }))
 }
 
 fn host_bytes(from: &[SsdCounters], until: &[SsdCounters]) -> u64 {
@@ -117,6 +133,8 @@ fn spare_bytes(drive: &Drive) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use fourcorners_catalogue::built_in;
     use fourcorners_record::{Data, Job, Pattern, Until};
     use fourcorners_run::Unobserved;
@@ -154,7 +172,7 @@ mod tests {
         drive.run(&job(0, 500_000_000), &mut Unobserved);
         drive.settle().expect("it is virtual");
         rest(&mut drive, &candidate, state);
-        let work = |drive: &mut Drive| {
+        let work = |drive: &mut Drive, _| {
             // A pause first, in which the drive does what it has not done yet.
             drive.idle(Nanos::from_secs(60));
             Ok(((), drive.run(&job(0, 1 << 20), &mut Unobserved).measured.latency.count()))
@@ -184,7 +202,8 @@ mod tests {
         let done = |state: State, read_percent: u8, bytes: u64, ios: u64| {
             let candidate = candidate(M4);
             let mut times = 0u64;
-            let work = |drive: &mut Drive| {
+            let work = |drive: &mut Drive, repetition| {
+                assert_eq!(repetition, times);
                 times += 1;
                 drive.run(&job(read_percent, bytes), &mut Unobserved);
                 Ok(((), ios))
@@ -200,6 +219,9 @@ mod tests {
         assert!(found.is_of_the_work, "{found:?}");
         // One that writes enough at once is done a second time, and that counts.
         assert_eq!(done(State::Used, 0, 2 * enough as u64, 1000).0, 2);
+        // So is one that has more I/Os than are repeated otherwise.
+        let (times, found, _) = done(State::Used, 0, 2 * enough as u64, 3_000_000);
+        assert_eq!((times, found.is_of_the_work), (2, true));
         // In another state it is done once, and so is what writes nothing.
         assert_eq!(done(State::Written, 0, 100_000_000, 1000).0, 1);
         let (times, found, _) = done(State::Used, 100, 100_000_000, 1000);
@@ -208,5 +230,33 @@ mod tests {
         let (times, found, _) = done(State::Used, 0, 1_000_000, 1_500_000);
         assert_eq!((times, found.is_of_the_work, found.of_the_work()), (2, false, None));
         assert!(found.ratio.is_some(), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_not_repeated_at_all_is_the_preparations_in_part() {
+        let mut times = 0;
+        let work = |drive: &mut Drive, _| {
+            times += 1;
+            drive.run(&job(0, 4_000_000_000), &mut Unobserved);
+            // As a recording of six years does.
+            drive.idle(Nanos(LONGEST.0 / 10 * 6));
+            Ok(((), 1000))
+        };
+        let mut drive = candidate(M4).drive();
+        assert!(spare_bytes(&drive) * ENOUGH < 4e9);
+        let state = (&candidate(M4), State::Used);
+        let ((), found) = amplified(&mut drive, state, work).expect("it does it");
+        assert_eq!((times, found.of_the_work()), (1, None));
+        assert!(found.ratio.is_some(), "{found:?}");
+    }
+
+    #[test]
+    fn every_repetition_of_every_job_has_a_seed_of_its_own() {
+        // As the jobs of a file have them.
+        let jobs = [1u64, 1u64.wrapping_add(0x9e37_79b9_7f4a_7c15)];
+        assert_eq!(jobs.map(|seed| repetition_seed(seed, 0)), jobs);
+        let of = |seed: u64| (0..MOST_REPETITIONS).map(move |it| repetition_seed(seed, it));
+        let seeds: HashSet<u64> = jobs.into_iter().flat_map(of).collect();
+        assert_eq!(seeds.len() as u64, 2 * MOST_REPETITIONS);
     }
 }

@@ -9,7 +9,7 @@ use fourcorners_record::ChosenWork;
 use fourcorners_run::streams::{self, Direction, Flushes, Plan, RunResult, Stream};
 use fourcorners_run::{Histogram, Observer};
 
-use super::amplification::amplified;
+use super::amplification::{amplified, repetition_seed};
 use super::busy::Busy;
 use super::candidate::Candidate;
 use super::footprint::Footprint;
@@ -135,20 +135,21 @@ fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) -> Result
     Ok(())
 }
 
-/// Flushes of a stream after so many I/Os, if all that may write do.
+/// The most flushes that a stream sends with so many I/Os, which may be as many as a number can be: then they are clipped.
 fn most_flushes(stream: &Stream, ios: u64) -> u64 {
     let Flushes { every, at_end } = stream.flushes;
     let writes = stream.recorded.is_some() || stream.operations.has(Direction::Write);
     let between = if writes { ios.checked_div(every).unwrap_or(0) } else { 0 };
-    between + u64::from(at_end)
+    between.saturating_add(at_end.into())
 }
 
-/// The most I/Os of a stream that are no more than `most` with their flushes; `most` is that of one at least.
+/// How many I/Os of a stream fit into `most` together with their flushes. One has to fit.
 fn ios_within(stream: &Stream, most: u64) -> u64 {
     let (mut low, mut high) = (1, most);
     while low < high {
         let middle = high - (high - low) / 2;
-        match middle.saturating_add(most_flushes(stream, middle)) <= most {
+        let fits = middle.checked_add(most_flushes(stream, middle)).is_some_and(|all| all <= most);
+        match fits {
             true => low = middle,
             false => high = middle - 1,
         }
@@ -178,7 +179,8 @@ pub(super) fn measure(
     }
     footprint.join();
     let mut drive = prepared(candidate, state, &footprint, observer)?;
-    let run = |drive: &mut Drive| {
+    let run = |drive: &mut Drive, repetition| {
+        let plan = &repeated(plan, repetition);
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
@@ -228,6 +230,15 @@ pub(super) fn measure(
         rescaled: false,
         widened: (0, 0),
     })
+}
+
+/// A plan with the random numbers of a repetition. What is read from an iolog stays as it is, since none are drawn for it.
+fn repeated(plan: &Plan, repetition: u64) -> Plan {
+    let mut plan = plan.clone();
+    for stream in &mut plan.streams {
+        stream.seed = repetition_seed(stream.seed, repetition);
+    }
+    plan
 }
 
 /// What running a plan came to.

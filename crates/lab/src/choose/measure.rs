@@ -34,7 +34,7 @@ pub(super) struct Measured {
     pub(super) bytes: [u64; 2],
     /// Whether the addresses were changed to fit the drive.
     pub(super) rescaled: bool,
-    /// I/Os that were widened to whole blocks of so many bytes.
+    /// How many I/Os were widened to whole blocks, and the size of a block, bytes.
     pub(super) widened: (u64, u32),
 }
 

@@ -76,7 +76,7 @@ fn of_widened(did: &[Did<'_>]) -> Vec<String> {
     said.collect()
 }
 
-/// Says of which drives it is not known how long the flash lasts, though it is known what it bears.
+/// Says for which drives no years are given although their rated cycles are known.
 fn without_years(request: &Request, did: &[Did<'_>]) -> Option<String> {
     request.gb_per_day?;
     let is_open = |it: &&Did<'_>| {
@@ -88,8 +88,9 @@ fn without_years(request: &Request, did: &[Did<'_>]) -> Option<String> {
     let names: Vec<&str> = did.iter().filter(is_open).map(|it| it.candidate.name()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "No years for {}: as often as the work was repeated, it wrote less than half of the spare area, so that \
-             the write amplification is still that of what overwrote the drive before. A longer work, or --ios, writes more.",
+            "No years for {}: as often as the work was repeated, it wrote less than half of the spare area, or it took too \
+             long to be repeated, so that the write amplification is still that of what overwrote the drive before. A \
+             longer work, or --ios, writes more.",
             names.join(", ")
         )
     })

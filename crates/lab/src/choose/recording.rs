@@ -9,7 +9,7 @@ use fourcorners_run::Observer;
 use fourcorners_trace::{self as trace, Options, TraceError};
 
 use super::WorkError;
-use super::amplification::amplified;
+use super::amplification::{amplified, repetition_seed};
 use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::measure::{Measured, complete, prepared};
@@ -20,6 +20,10 @@ use crate::replay::{Addresses, Pace, Script};
 
 /// A recording is asked whether to go on after so many I/Os.
 const ASK_AFTER: u32 = 1 << 16;
+
+/// The formats of what was not recorded but is drawn.
+const TASK: &str = "task";
+const GENERATED: &str = "generated";
 
 /// How a recording is replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,15 +107,19 @@ impl Recording {
         self.footprint.bytes()
     }
 
+    /// What it is in a document.
+    fn kind(&self) -> &str {
+        match self.card.format.as_str() {
+            kind @ (TASK | GENERATED) => kind,
+            _ => "trace",
+        }
+    }
+
     pub(super) fn described(&self) -> ChosenWork {
         let card = &self.card;
-        let kind = match card.format.as_str() {
-            kind @ ("task" | "generated") => kind,
-            _ => "trace",
-        };
         ChosenWork {
             name: card.trace.clone(),
-            kind: kind.into(),
+            kind: self.kind().into(),
             ios: card.ios,
             read_gb: card.read_bytes as f64 / 1e9,
             written_gb: card.write_bytes as f64 / 1e9,
@@ -163,8 +171,21 @@ impl Recording {
             depth: self.replaying.depth,
             addresses,
         };
-        let play = |drive: &mut Drive| {
-            let played = script.play(drive, observer)?;
+        let is_drawn = matches!(self.kind(), TASK | GENERATED);
+        let play = |drive: &mut Drive, repetition| {
+            let played = match is_drawn && repetition > 0 {
+                false => script.play(drive, observer)?,
+                true => {
+                    let seed = repetition_seed(options.seed, repetition);
+                    let options = Options { seed, ..options.clone() };
+                    // Other draws may reach somewhat beyond the extent of the first, and so beyond the end of a drive.
+                    let addresses = match addresses {
+                        Addresses::AsRecorded => Addresses::Wrapped,
+                        other => other,
+                    };
+                    Script { options: &options, addresses, ..script }.play(drive, observer)?
+                }
+            };
             complete(played.outcome.measured.ended, "during the work")?;
             match &played.broken {
                 // It was read to its end before.
