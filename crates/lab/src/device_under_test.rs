@@ -118,6 +118,17 @@ impl DeviceUnderTest {
         )
     }
 
+    /// Whether it is there and cannot be written, by nobody or not by this user.
+    pub fn is_read_only(&self) -> bool {
+        match self {
+            DeviceUnderTest::Real(real, _) | DeviceUnderTest::ToRead(real) => real.read_only,
+            DeviceUnderTest::Virtual(_)
+            | DeviceUnderTest::Array(_)
+            | DeviceUnderTest::Used(..)
+            | DeviceUnderTest::New(..) => false,
+        }
+    }
+
     /// Its geometry with the commands it takes at once: those of a model, or what a review opens a real
     /// target for, which is `depth` where that is more than any method of ours wants.
     pub fn reviewed_geometry(&self, depth: u32) -> Geometry {

@@ -77,32 +77,41 @@ fn without_the_buffer_an_840_evo_is_as_slow_from_the_start() {
     }
 }
 
+/// The second of those with these settings, in a lab.
+fn in_a_lab(set: &[&str]) -> Drive {
+    let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
+    let profile = catalogue::built_in(SEEN[1].0, &set).unwrap_or_else(|error| panic!("{error}"));
+    Drive::from_profile(&profile)
+}
+
+/// Reads or writes as much as the buffer takes, in order; the joules of it.
+fn joules(drive: &mut Drive, read_percent: u8) -> f64 {
+    let job = Job {
+        pattern: Pattern::Sequential,
+        read_percent,
+        block_bytes: BLOCK_SECTORS * 512,
+        queue_depth: 1,
+        span_start_bytes: 0,
+        span_bytes: 2_900 << 20,
+        data: Data::Incompressible,
+        until: Until::Bytes(2_900 << 20),
+        seed: 1,
+        fua: false,
+        flush: false,
+        jobs: 1,
+    };
+    let measured = drive.run(&job, &mut Unobserved).measured;
+    assert_eq!(measured.ended, JobEnd::Complete);
+    measured.energy.expect("its power is known").joules
+}
+
 #[test]
 fn what_is_folded_while_a_drive_is_idle_is_not_drawn_by_the_next_read() {
     let drawn = |set: &[&str]| {
-        let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
-        let profile =
-            catalogue::built_in(SEEN[1].0, &set).unwrap_or_else(|error| panic!("{error}"));
-        let mut drive = Drive::from_profile(&profile);
-        let sequential = |read_percent| Job {
-            pattern: Pattern::Sequential,
-            read_percent,
-            block_bytes: BLOCK_SECTORS * 512,
-            queue_depth: 1,
-            span_start_bytes: 0,
-            span_bytes: 2_900 << 20,
-            data: Data::Incompressible,
-            until: Until::Bytes(2_900 << 20),
-            seed: 1,
-            fua: false,
-            flush: false,
-            jobs: 1,
-        };
+        let mut drive = in_a_lab(set);
         let mut run = |read_percent| {
-            let measured = drive.run(&sequential(read_percent), &mut Unobserved).measured;
-            assert_eq!(measured.ended, JobEnd::Complete);
-            let idle = drive.idle(Nanos::from_secs(60)).expect("its power is known");
-            (measured.energy.expect("its power is known").joules, idle)
+            let joules = joules(&mut drive, read_percent);
+            (joules, drive.idle(Nanos::from_secs(60)).expect("its power is known"))
         };
         let ((_, idle), (first, _), (second, _)) = (run(0), run(100), run(100));
         (idle.mean_w / idle.settled_w.expect("it was done"), first / second)
@@ -113,4 +122,15 @@ fn what_is_folded_while_a_drive_is_idle_is_not_drawn_by_the_next_read() {
     let (idle, read) = drawn(&["slc_buffer.fixed_mib=0"]);
     assert!((idle - 1.0).abs() < 1e-9, "{idle}");
     assert!((read - 1.0).abs() < 0.01, "{read}");
+}
+
+#[test]
+fn a_drive_that_folds_to_the_end_of_a_pause_was_not_seen_idle() {
+    let settled = |set: &[&str]| {
+        let mut drive = in_a_lab(set);
+        joules(&mut drive, 0);
+        drive.idle(Nanos::from_secs(10)).expect("its power is known").settled_w
+    };
+    assert_eq!(settled(&[]), None);
+    assert!(settled(&["slc_buffer.fixed_mib=0"]).is_some());
 }

@@ -1,8 +1,10 @@
 //! A virtual drive that is left alone, and what it draws meanwhile.
 
-use fourcorners_drive::{Nanos, Target};
+use fourcorners_array::{ArrayCounts, CacheCounts};
+use fourcorners_drive::{Nanos, SsdCounters, Target};
 
 use super::{Drive, View};
+use crate::virtual_drive::Virtual;
 
 /// What a drive draws while nothing is asked of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,15 +36,33 @@ impl Drive {
         const LAST: Nanos = Nanos::from_secs(1);
         let begun = self.used_j();
         self.leave_alone(time.since(LAST));
-        let (before, counts) = (self.used_j(), self.all_counters());
+        let (before, work) = (self.used_j(), self.work());
         self.leave_alone(time.min(LAST));
         let ended = self.used_j()?;
-        let is_done = self.all_counters() == counts;
+        let is_done = self.work() == work;
         let settled_w = (ended - before?) / time.min(LAST).as_secs();
         Some(IdlePower {
             mean_w: (ended - begun?) / time.as_secs(),
             settled_w: is_done.then_some(settled_w),
         })
+    }
+
+    /// What a virtual drive has done so far; it goes on while nothing is asked of it as long as that changes.
+    fn work(&self) -> (Vec<SsdCounters>, Option<ArrayCounts>, Option<CacheCounts>) {
+        // A hard disk does nothing by itself.
+        let of = |member: &Virtual| match member {
+            Virtual::Ssd(ssd) => Some(ssd.counters()),
+            Virtual::Hdd(_) => None,
+        };
+        match self {
+            Drive::Array(array) => {
+                (array.members().filter_map(of).collect(), Some(array.counts()), None)
+            }
+            Drive::Cache(cache) => {
+                (cache.members().into_iter().filter_map(of).collect(), None, Some(cache.counts()))
+            }
+            _ => (self.counters().into_iter().collect(), None, None),
+        }
     }
 
     /// Joules that a virtual drive has used until now, with what it did by itself, if that is known.
@@ -57,5 +77,44 @@ impl Drive {
             View::Model(mut model) => used(&mut model),
             View::Real(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::{Data, Job, Pattern, Until};
+    use fourcorners_run::Unobserved;
+
+    use super::*;
+    use crate::array::ArrayProfile;
+
+    /// What an SSD with an SLC cache and a hard disk behind it draw in the last of these seconds, after the cache was filled.
+    fn settled(seconds: u64) -> Option<f64> {
+        let typed = "concat:samsung-840-evo-120gb+wd-velociraptor-300gb";
+        let profile = ArrayProfile::find(typed, None, &[]).expect("it is of several");
+        let mut drive = profile.expect("it can be built").drive();
+        let job = Job {
+            pattern: Pattern::Sequential,
+            read_percent: 0,
+            block_bytes: 131_072,
+            queue_depth: 1,
+            span_start_bytes: 0,
+            span_bytes: 2_900 << 20,
+            data: Data::Incompressible,
+            until: Until::Bytes(2_900 << 20),
+            seed: 1,
+            fua: false,
+            flush: false,
+            jobs: 1,
+        };
+        drive.run(&job, &mut Unobserved);
+        drive.idle(Nanos::from_secs(seconds)).expect("the power of both is known").settled_w
+    }
+
+    #[test]
+    fn an_ssd_beside_a_hard_disk_is_not_idle_while_it_folds() {
+        assert_eq!(settled(10), None);
+        let idle = settled(120).expect("it folds for half a minute at most");
+        assert!((4.0..6.0).contains(&idle), "{idle}");
     }
 }

@@ -1,16 +1,16 @@
 //! Decides whether one figure is slower than another, as far as the seconds of the two runs show.
 
 use fourcorners_record::note::finished;
-use fourcorners_record::{Figure, Outcome, Record, Series, Verdict};
+use fourcorners_record::{Figure, Outcome, Record, Verdict};
 
 /// A figure that keeps this part of another is not said to be slower: nobody would notice.
 pub(super) const MATTERS: f64 = 0.9;
 /// Standard errors to either side of a ratio that are left open: all but 1 in 370.
 const ERRORS: f64 = 3.0;
 /// Fewer whole seconds than this say nothing of how they vary.
-const LEAST_SECONDS: usize = 4;
+pub(super) const LEAST_SECONDS: usize = 4;
 /// A machine that took more of a loop's time than this measured itself.
-const MOST_TAKEN: f64 = 0.5;
+pub(super) const MOST_TAKEN: f64 = 0.5;
 /// More repeats than this are not worth proposing.
 const MOST_REPEATS: f64 = 100.0;
 
@@ -33,12 +33,11 @@ pub(super) struct Slower<'a> {
 impl Slower<'_> {
     /// The verdict; `None` where one of the figures was not measured to its end.
     pub(super) fn verdict(self, record: &Record) -> Option<Verdict> {
-        let [slow, fast] = self.figures.map(|name| finished(record, name));
-        let (slow, fast) = (slow?, fast?);
-        let ratio = slow.mb_per_s / fast.mb_per_s;
+        let Judged { ratio, outcome, why } =
+            is_slower(record, self.figures, self.threshold, self.of)?;
         let (outcome, why) = match self.open {
             Some(why) => (Outcome::Undetermined, Some(why)),
-            None => is_slower(record, self.figures, self.threshold, self.of)?,
+            None => (outcome, why),
         };
         Some(Verdict {
             id: self.id.into(),
@@ -58,26 +57,36 @@ impl Slower<'_> {
     }
 }
 
-/// Whether one figure keeps less than a part of another, and why that is so or left open; `None` where one of them was not measured
-/// to its end.
+/// How one figure compares with another.
+pub(super) struct Judged {
+    /// The rate of the one over that of the other.
+    pub(super) ratio: f64,
+    pub(super) outcome: Outcome,
+    /// Why it is so, or left open.
+    pub(super) why: Option<String>,
+}
+
+/// Whether one figure keeps less than a part of another; `None` where one of them was not measured to its end.
 pub(super) fn is_slower(
     record: &Record,
     figures: [&str; 2],
     threshold: f64,
     of: &str,
-) -> Option<(Outcome, Option<String>)> {
+) -> Option<Judged> {
     let [slow, fast] = figures.map(|name| finished(record, name));
     let (slow, fast) = (slow?, fast?);
     let [slow_series, fast_series] = figures.map(|name| record.series.get(name));
-    let open = slow_series.zip(fast_series).and_then(|(slow, fast)| open(slow, fast));
+    let seconds = slow_series.zip(fast_series);
+    let open = seconds.and_then(|(slow, fast)| open(&slow.mb_per_s, &fast.mb_per_s));
     let ratio = slow.mb_per_s / fast.mb_per_s;
-    Some(judge((ratio, threshold, of), open, [slow, fast].map(taken)))
+    let (outcome, why) = judge((ratio, threshold, of), open, [slow, fast].map(taken));
+    Some(Judged { ratio, outcome, why })
 }
 
-/// What the seconds leave open of a rate, to either side of it, as a part of it; none where they are too few to tell.
-pub(super) fn scatter(series: &Series) -> Option<f64> {
-    let seconds = &series.mb_per_s[..];
-    standard_error(seconds).map(|error| ERRORS * error / mean(seconds))
+/// The whole seconds of the shortest of some figures; none where they are too few to tell how they vary.
+pub(super) fn whole_seconds<const N: usize>(record: &Record, figures: [&str; N]) -> Option<usize> {
+    let seconds = figures.map(|name| record.series.get(name).map_or(0, |it| it.mb_per_s.len()));
+    seconds.into_iter().min().filter(|least| *least >= LEAST_SECONDS)
 }
 
 /// The verdict, left open where it came out as one of these.
@@ -146,11 +155,10 @@ fn judge(
     undetermined(format!("the variation from second to second leaves {left} possible; {decide}"))
 }
 
-/// Between which parts of it the ratio of two runs' rates is left open, by whichever leaves less: the
+/// Between which parts of it the ratio of two runs' means is left open, by whichever leaves less: the
 /// seconds of each run by itself, or the second of one beside the same second of the other. Two runs
-/// that slow down together, as a buffer fills, differ by the latter alone.
-fn open(slow: &Series, fast: &Series) -> Option<[f64; 2]> {
-    let (slow, fast) = (&slow.mb_per_s[..], &fast.mb_per_s[..]);
+/// that slow down together, as a buffer fills, differ by the latter alone. Places of two passes do as well as seconds.
+pub(super) fn open(slow: &[f64], fast: &[f64]) -> Option<[f64; 2]> {
     let relative = |seconds: &[f64], of: f64| standard_error(seconds).map(|it| ERRORS * it / of);
     let (slow_mean, fast_mean) = (mean(slow), mean(fast));
     let (of_slow, of_fast) = (relative(slow, slow_mean)?, relative(fast, fast_mean)?);
@@ -194,8 +202,8 @@ fn standard_error(seconds: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn series(rate: impl Fn(usize) -> f64) -> Series {
-        Series { mb_per_s: (0..60).map(rate).collect(), ..Series::default() }
+    fn seconds(rate: impl Fn(usize) -> f64) -> Vec<f64> {
+        (0..60).map(rate).collect()
     }
 
     #[test]
@@ -250,7 +258,7 @@ mod tests {
 
     /// How far a series is left open beside a flat one, upwards.
     fn above(rate: impl Fn(usize) -> f64) -> f64 {
-        open(&series(rate), &series(|_| 100.0)).expect("60 s")[1] - 1.0
+        open(&seconds(rate), &seconds(|_| 100.0)).expect("60 s")[1] - 1.0
     }
 
     #[test]
@@ -260,16 +268,17 @@ mod tests {
         // One change in a minute is one look at each of two rates, not sixty looks.
         assert!(halves > 4.0 * alternating, "{halves} {alternating}");
         assert_eq!(above(|_| 100.0), 0.0);
-        assert_eq!(open(&Series::default(), &series(|_| 100.0)), None);
+        assert_eq!(open(&[], &seconds(|_| 100.0)), None);
     }
 
     #[test]
     fn two_runs_that_slow_down_together_are_held_against_each_other_second_by_second() {
-        let falls = |part: f64| series(move |second| if second < 20 { 400.0 } else { 80.0 } * part);
+        let falls =
+            |part: f64| seconds(move |second| if second < 20 { 400.0 } else { 80.0 } * part);
         let [least, most] = open(&falls(0.5), &falls(1.0)).expect("60 s");
         assert!(most - least < 1e-9);
         // At another second each: what is common to them is no more than chance.
-        let later = series(|second| if second < 40 { 400.0 } else { 80.0 });
+        let later = seconds(|second| if second < 40 { 400.0 } else { 80.0 });
         let [least, most] = open(&later, &falls(1.0)).expect("60 s");
         assert!(most - least > 0.5);
     }

@@ -16,8 +16,9 @@ const SECONDS: u64 = 30;
 const QUICK_SECONDS: u64 = 5;
 const IDLE_SECONDS: u64 = 60;
 const IDLE: &str = "idle-power";
-/// What it does by itself then.
+/// What it does by itself then, joules; if that has no end, watts with it.
 const IDLE_WORK: &str = "idle-work";
+const UNSETTLED: &str = "idle-power-with-work";
 /// What the processors draw; not to be taken for the drive.
 pub(super) const MACHINE: &str = "machine-power";
 
@@ -56,7 +57,7 @@ pub(super) fn idle(drawn: IdlePower, seconds: u64) -> Vec<Note> {
         let text = format!(
             "Left alone for {seconds} s, the drive draws {mean} W: it moves what it holds, and had not done so at the end."
         );
-        return vec![note(IDLE_WORK, text, drawn.mean_w)];
+        return vec![note(UNSETTLED, text, drawn.mean_w)];
     };
     let text = format!("Idle, the drive draws {} W.", three_digits(settled));
     let mut notes = vec![note(IDLE, text, settled)];
@@ -112,20 +113,25 @@ pub(super) fn conclude(record: &mut Record) {
         let rest = (TASK_SECONDS - busy).max(0.0);
         let joules = watts * busy + idle * rest;
         let moves = record.notes.iter().any(|it| it.about == IDLE_WORK);
-        let text = format!(
-            "4 GB of {what} and the rest of a minute idle take {} J: {} s at work, and {} s idle at {} W{}.",
-            three_digits(joules),
-            three_digits(busy),
-            three_digits(rest),
-            three_digits(idle),
-            if moves { "; what it moves by itself then comes on top" } else { "" },
-        );
+        let [joules_said, busy, idle] = [joules, busy, idle].map(three_digits);
+        let then = if moves { "; what it moves by itself then comes on top" } else { "" };
+        let text = match rest > 0.0 {
+            true => format!(
+                "4 GB of {what} and the rest of a minute idle take {joules_said} J: {busy} s at work, and {} s idle at {idle} \
+                 W{then}.",
+                three_digits(rest)
+            ),
+            false => format!("4 GB of {what} take {joules_said} J: {busy} s at work{then}."),
+        };
         record.notes.push(note("race-to-idle", text, joules));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_record::{Figure, TargetInfo, TargetKind};
+
+    use super::super::figure;
     use super::*;
 
     fn said(mean_w: f64, settled_w: Option<f64>) -> Vec<(String, f64)> {
@@ -138,6 +144,45 @@ mod tests {
         assert_eq!(said(0.5, Some(0.5)), [(IDLE.into(), 0.5)]);
         assert_eq!(said(0.5005, Some(0.5)), [(IDLE.into(), 0.5)]);
         assert_eq!(said(1.0, Some(0.5)), [(IDLE.into(), 0.5), (IDLE_WORK.into(), 30.0)]);
-        assert_eq!(said(1.0, None), [(IDLE_WORK.into(), 1.0)]);
+        assert_eq!(said(1.0, None), [(UNSETTLED.into(), 1.0)]);
+    }
+
+    /// What is said of a task on a drive of this rate that was measured at work and idle, with these notes.
+    fn race(mb_per_s: f64, notes: Vec<Note>) -> Option<String> {
+        let target = TargetInfo::new("a".into(), TargetKind::Virtual, 1 << 30, 512);
+        let mut record = Record::begun(target, ClockName::Virtual, METHOD, 1, None);
+        for (name, _) in FIGURES {
+            let (mean_power_w, joules_per_gb) = (Some(2.0), Some(10.0));
+            let figure = Figure { mb_per_s, mean_power_w, joules_per_gb, ..figure::example() };
+            record.figures.insert(name.into(), figure);
+        }
+        record.notes = notes;
+        conclude(&mut record);
+        record.notes.into_iter().find(|it| it.about == "race-to-idle").map(|it| it.text)
+    }
+
+    #[test]
+    fn what_a_drive_moves_after_a_task_is_said_not_to_be_in_its_joules() {
+        let of = |settled_w| race(200.0, idle(IdlePower { mean_w: 1.0, settled_w }, 60));
+        let works = of(Some(0.5)).expect("it is known what it draws idle");
+        // 20 s at 2 W and 40 s at 0.5 W.
+        assert!(
+            works.contains("take 60.0 J: 20.0 s at work, and 40.0 s idle at 0.500 W"),
+            "{works}"
+        );
+        assert!(works.ends_with("; what it moves by itself then comes on top."), "{works}");
+        let rests = of(Some(1.0)).expect("it is known what it draws idle");
+        assert!(rests.ends_with("idle at 1.00 W."), "{rests}");
+        // It was never seen idle.
+        assert_eq!(of(None), None);
+    }
+
+    #[test]
+    fn a_task_of_more_than_a_minute_leaves_no_rest_of_it() {
+        let drawn = IdlePower { mean_w: 0.5, settled_w: Some(0.5) };
+        let slow = race(40.0, idle(drawn, 60)).expect("it is known what it draws");
+        assert_eq!(slow, "4 GB of sequential writes take 200 J: 100 s at work.");
+        let fast = race(80.0, idle(drawn, 60)).expect("it is known what it draws");
+        assert!(fast.contains("the rest of a minute idle"), "{fast}");
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use fourcorners_drive::{Fault, Nanos};
 use fourcorners_linux::device::{Erase, Meter, MeterReading};
 use fourcorners_record::note::note;
-use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Note, Record, Series};
+use fourcorners_record::{ClockName, Curve, Ended, Figure, Health, Job, Note, Record, Series};
 use fourcorners_run::trim::Range;
 use fourcorners_run::{JobEnd, Observer, PartObserver};
-use fourcorners_words::{three_digits, time};
+use fourcorners_words::{figure_words, three_digits, time};
 
 use super::figure::{About, figure};
 use super::phase::preparation;
@@ -139,14 +139,14 @@ impl Review {
             Phase::BesideTrim { figure, job, range } => {
                 let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
                 self.measured(figure, job, &outcome, drive);
-                self.trimmed(*range, trimmed);
+                self.trimmed(*range, Some(figure), trimmed);
             }
             Phase::Trim { range } => {
                 let trimmed = drive.trim(*range);
                 if trimmed.is_ok() {
                     self.state = "trimmed".into();
                 }
-                self.trimmed(*range, trimmed);
+                self.trimmed(*range, None, trimmed);
                 self.settle(drive);
             }
             Phase::ProbeTrim { range } => {
@@ -381,12 +381,14 @@ impl Review {
         self.record.curves.insert(snia::rounds_of(tracked), curve);
     }
 
-    /// A TRIM was done, or refused: that is a finding and no failure.
-    fn trimmed(&mut self, range: Range, trimmed: Result<Nanos, Fault>) {
+    /// A TRIM was done, beside the job of a figure or alone, or refused: that is a finding and no failure.
+    fn trimmed(&mut self, range: Range, beside: Option<&str>, trimmed: Result<Nanos, Fault>) {
         let gb = range.bytes as f64 / 1e9;
         match trimmed {
             Ok(took) => {
-                let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
+                let beside = beside.map(figure_words);
+                let beside = beside.map_or(String::new(), |figure| format!(" beside \"{figure}\""));
+                let text = format!("A TRIM of {gb:.1} GB{beside} took {}.", time(took.as_micros()));
                 let said = note(TIME, text, took.as_secs());
                 // Of several that took as long it is said once.
                 if self.record.notes.last() != Some(&said) {
@@ -461,10 +463,70 @@ impl Review {
         let series = Series::from(&outcome.measured);
         // A virtual drive's seconds are all its own.
         if matches!(drive, Drive::Real(_)) {
-            self.record.notes.extend(irregular::said(name, &series));
-            self.record.notes.extend(irregular::interference(name, &figure));
+            note_irregular(&mut self.record, name, &figure, &series);
         }
         self.record.series.insert(name.into(), series);
         self.record.figures.insert(name.into(), figure);
+    }
+}
+
+/// Notes what is irregular in a figure that is about to be kept. What was noted of the one whose place it takes, in a later round or
+/// after a longer rest, goes with that one.
+fn note_irregular(record: &mut Record, name: &str, figure: &Figure, series: &Series) {
+    let of = |figure, series| {
+        let said = irregular::said(name, series).into_iter();
+        said.chain(irregular::interference(name, figure))
+    };
+    if let (Some(figure), Some(series)) = (record.figures.get(name), record.series.get(name)) {
+        // By their words: the numbers of a record that was resumed went through JSON.
+        let gone: Vec<Note> = of(figure, series).collect();
+        let is_gone =
+            |note: &Note| gone.iter().any(|it| it.about == note.about && it.text == note.text);
+        record.notes.retain(|note| !is_gone(note));
+    }
+    record.notes.extend(of(figure, series));
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::{Noise, TargetInfo, TargetKind};
+
+    use super::super::figure;
+    use super::*;
+
+    /// What is noted after these rounds of a figure, each from the one second that is unlike the others and the share of others.
+    fn noted(rounds: &[(Option<usize>, f64)]) -> Vec<String> {
+        let target = TargetInfo::new("a".into(), TargetKind::Device, 1 << 30, 512);
+        let mut record = Record::begun(target, ClockName::Wall, snia::METHOD, 1, None);
+        let others = "random_write_4k_qd32_steady: outliers in 1 of 60 seconds".to_string();
+        let others = Note { about: "outliers".into(), text: others, value: Some(1.0) };
+        record.notes.push(others.clone());
+        let name = "random_write_4k_qd3_steady";
+        for &(unlike, other_io_share) in rounds {
+            let rate = |second| if Some(second) == unlike { 9.0 } else { 100.0 };
+            let series = Series { mb_per_s: (0..60).map(rate).collect(), ..Series::default() };
+            let noise = Noise {
+                cpu_wait_share: 0.0,
+                cpu_steal_share: 0.0,
+                load: 1.0,
+                other_io_share: Some(other_io_share),
+                stopped_share: 0.0,
+            };
+            let figure = Figure { noise: Some(noise), ..figure::example() };
+            note_irregular(&mut record, name, &figure, &series);
+            record.series.insert(name.into(), series);
+            record.figures.insert(name.into(), figure);
+        }
+        assert_eq!(record.notes.remove(0), others, "that of another figure stays");
+        record.notes.into_iter().map(|note| note.about).collect()
+    }
+
+    #[test]
+    fn what_was_noted_of_a_figure_goes_with_it() {
+        let all = ["outliers", "other-io"];
+        assert_eq!(noted(&[(Some(20), 0.5)]), all);
+        assert!(noted(&[(Some(20), 0.5), (None, 0.0)]).is_empty());
+        assert_eq!(noted(&[(Some(20), 0.5), (Some(30), 0.7), (Some(40), 0.7)]), all);
+        assert_eq!(noted(&[(None, 0.0), (Some(30), 0.0)]), ["outliers"]);
     }
 }

@@ -71,14 +71,6 @@ fn check_output(args: &QuickArgs, device: &DeviceUnderTest) -> Result<(), String
     inputs.may_write(output, Kind::Json, args.overwrite)
 }
 
-/// Whether no `--destroy` could have it written.
-fn cannot_be_written(target: &DeviceUnderTest) -> bool {
-    match target {
-        DeviceUnderTest::Real(real, _) | DeviceUnderTest::ToRead(real) => real.read_only,
-        _ => false,
-    }
-}
-
 /// What will be done, before anything is written.
 fn statement(campaign: &Campaign, scratch: Option<&Path>) -> Result<String, Failure> {
     let sessions = campaign.sessions().map_err(failure)?;
@@ -107,7 +99,7 @@ fn statement(campaign: &Campaign, scratch: Option<&Path>) -> Result<String, Fail
             format!("{path}, a scratch file of {size}, is written and measured, and removed")
         }
         (None, true) => format!("the first {size} of {name} are written and measured"),
-        (None, false) if cannot_be_written(&session.target) => {
+        (None, false) if session.target.is_read_only() => {
             format!("the first {size} of {name} are read, and nothing is written: it is read-only")
         }
         (None, false) => format!(
