@@ -84,7 +84,7 @@ pub(super) enum Command {
     Config(super::config::ShowArgs),
     /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
     Sweep(super::sweep::SweepArgs),
-    /// Check what this machine and a target can measure, and why not; writes nothing
+    /// Check what this machine and a target can measure, and why not; writes to no target
     Doctor(DoctorArgs),
     // Described at its arguments, as Run is.
     Serve(super::serve::ServeArgs),

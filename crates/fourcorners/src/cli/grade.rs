@@ -88,6 +88,19 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     if args.findings {
         return findings::run(args);
     }
+    if let Some(only) = args.only.filter(|_| !args.methods.is_empty()) {
+        let drawn = draw(args.seed, only);
+        if !drawn.methods().iter().any(|method| args.methods.contains(method)) {
+            let of = |methods: &[Method]| {
+                methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(",")
+            };
+            return Err(Failure::Usage(format!(
+                "--only {only} --methods {}: drive {only} is drawn for {}: name one of them, or leave --methods out",
+                of(&args.methods),
+                of(drawn.methods())
+            )));
+        }
+    }
     let levels = match args.noise {
         Some(noise) => vec![level_of(noise)],
         None if args.markdown => NoiseLevel::ALL.to_vec(),

@@ -46,8 +46,12 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     if args.dry_run {
         args.keep.say_note();
         without_effect.iter().for_each(|note| say(note));
+        let refusals = targets::write_refusals(&campaign.targets, &args.on);
         let once = Campaign { repeat: 1, ..campaign }.sessions().map_err(failure)?;
         dry_run::print(&once, args.repeat, args.json)?;
+        for refusal in refusals {
+            say(&format!("fourcorners: without --dry-run this is refused: {refusal}"));
+        }
         return Ok(End::Done);
     }
     // Before anything is created: what cannot go on is refused.
@@ -107,7 +111,8 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
         let measured_s = measured_now.unwrap_or_else(|| measured_s(&document));
         let took = began.elapsed().as_secs_f64();
         let on = clock_words(document.records.iter().map(|record| record.clock));
-        say(&format!("{}{on} measured in {took:.1} s", duration(measured_s)));
+        let measured = duration(measured_s);
+        say(&format!("{measured} of measurements{on}, and what prepared them, took {took:.1} s"));
     }
     if let (Some(results), false) = (&results, outcome.whole) {
         say(&continued::command(results.path(), &["--output", "--out", "-o"]));
@@ -293,7 +298,7 @@ fn clock_words(clocks: impl Iterator<Item = ClockName>) -> &'static str {
     }
     match (wall, model) {
         (_, false) => "",
-        (false, true) => " of virtual time",
+        (false, true) => " in virtual time",
         (true, true) => " on the drives' clocks",
     }
 }
@@ -313,7 +318,7 @@ mod tests {
     fn only_what_is_all_of_models_is_called_virtual_time() {
         use ClockName::{Virtual, Wall};
         let words = |clocks: &[ClockName]| clock_words(clocks.iter().copied());
-        assert_eq!([words(&[Wall]), words(&[Virtual, Virtual])], ["", " of virtual time"]);
+        assert_eq!([words(&[Wall]), words(&[Virtual, Virtual])], ["", " in virtual time"]);
         assert_eq!(words(&[Virtual, Wall]), " on the drives' clocks");
     }
 }

@@ -44,6 +44,16 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<DeviceUnderTest>, String> {
     Ok(planned)
 }
 
+/// Why targets that were planned to be read only could not be written; one reason for each that could not.
+pub(super) fn write_refusals(planned: &[DeviceUnderTest], on: &TargetArgs) -> Vec<String> {
+    let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
+    let refusal = |target: &DeviceUnderTest| match target {
+        DeviceUnderTest::ToRead(target) => guard::may_write(target, &permission).err(),
+        _ => None,
+    };
+    planned.iter().filter_map(refusal).map(|refusal| refusal.to_string()).collect()
+}
+
 /// Finds all targets that are asked for, with one drive each.
 pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<DeviceUnderTest>, String> {
     let planned = find_all(asked)?;

@@ -120,7 +120,13 @@ fn a_dry_run_needs_no_permission_and_touches_nothing() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("Nothing was written."), "{}", ran.stdout);
     assert!(image.sha256() == before && listing(dir.path()).is_empty());
-    // It is refused as soon as it would be done.
-    let args = ["review", image.text(), "--quick", "--methods", "lba-pass"];
-    assert!(refused(dir.path(), &args).contains("to allow it, add --destroy"));
+    // It is refused as soon as it would be done, and the dry run says so.
+    let refusal =
+        refused(dir.path(), &["review", image.text(), "--quick", "--methods", "lba-pass"]);
+    assert!(refusal.contains("to allow it, add --destroy"), "{refusal}");
+    let said = "without --dry-run this is refused";
+    assert!(ran.stderr.contains(said) && ran.stderr.contains("add --destroy"), "{}", ran.stderr);
+    let named = run(dir.path(), &[&args[..], &["--destroy", image.text()]].concat());
+    assert!(named.code == Some(0) && !named.stderr.contains(said), "{}", named.stderr);
+    assert!(image.sha256() == before);
 }

@@ -203,7 +203,7 @@ fn a_file_goes_on_where_it_was() {
     let seconds = |document: &Document| -> f64 {
         document.records.iter().flat_map(|it| it.figures.values()).map(|it| it.duration_s).sum()
     };
-    let line = ran.stderr.lines().find(|line| line.contains(" measured in ")).expect("a line");
+    let line = ran.stderr.lines().find(|line| line.contains(" of measurements")).expect("a line");
     let said = line.split(' ').next().and_then(|said| said.parse::<f64>().ok()).expect(line);
     assert!(seconds(&after) < 120.0, "told in seconds");
     assert!(said <= seconds(&after) - kept.duration_s + 1.0, "{line}: {}", seconds(&after));

@@ -11,19 +11,13 @@ use super::{Grade, Grades, declared};
 pub fn markdown(all: &[Grades]) -> String {
     let mut text = String::from(HEAD);
     for grades in all {
-        let (reviews, quick) = match grades.quick {
-            true => ("Quick reviews", " --quick"),
-            false => ("Reviews at full length", ""),
-        };
+        let reviews = if grades.quick { "Quick reviews" } else { "Reviews at full length" };
         let _ = write!(
             text,
-            "\n## {reviews}, noise: {} ({} of a rate)\n\n`fourcorners grade --noise {}{quick} --drives {} \
-             --seed {}`\n\n{TABLE}",
+            "\n## {reviews}, noise: {} ({} of a rate)\n\n`{}`\n\n{TABLE}",
             grades.noise,
             percent(grades.noise_size),
-            grades.noise,
-            grades.drives,
-            grades.seed
+            grades.command
         );
         grades.verdicts.iter().for_each(|grade| text.push_str(&row(grade)));
         text.push_str(
@@ -140,6 +134,7 @@ mod tests {
             quick: false,
             drives: 8,
             seed: 1,
+            command: "fourcorners grade".into(),
             stopped: false,
             verdicts: vec![of("too-full"), of("trim-works")],
         };

@@ -34,6 +34,8 @@ pub struct Grades {
     pub drives: usize,
     /// What they were drawn with.
     pub seed: u64,
+    /// The command that does the same again.
+    pub command: String,
     /// Whether it was stopped before all drives were done.
     pub stopped: bool,
     /// By verdict.
@@ -93,6 +95,7 @@ pub(super) fn tally(
         quick: condition.quick,
         drives: options.drives,
         seed: options.seed,
+        command: command(options, condition, options.only),
         stopped,
         verdicts,
     }
@@ -157,18 +160,51 @@ fn mistake(options: &Options, condition: Condition, index: usize) -> String {
         super::NoiseLevel::None => {
             format!("fourcorners review {}{quick}", draw(options.seed, index).arguments())
         }
-        noise => format!(
-            "fourcorners grade --noise {}{quick} --drives {} --seed {} --only {index}",
-            noise.name(),
-            options.drives,
-            options.seed
-        ),
+        _ => command(options, condition, Some(index)),
     }
+}
+
+/// The command that grades under one condition: all drives, or one of them.
+fn command(options: &Options, condition: Condition, only: Option<usize>) -> String {
+    let methods: Vec<&str> = options.methods.iter().map(|method| method.name()).collect();
+    let methods = match &methods[..] {
+        [] => String::new(),
+        methods => format!(" --methods {}", methods.join(",")),
+    };
+    format!(
+        "fourcorners grade --noise {}{} --drives {} --seed {}{methods}{}",
+        condition.noise.name(),
+        if condition.quick { " --quick" } else { "" },
+        options.drives,
+        options.seed,
+        only.map_or(String::new(), |index| format!(" --only {index}"))
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_command_has_all_that_it_takes_to_repeat_it() {
+        use super::super::NoiseLevel;
+        use crate::review::Method;
+        let condition = Condition { noise: NoiseLevel::Lab, quick: true };
+        let all = Options {
+            conditions: vec![condition],
+            drives: 30,
+            seed: 7,
+            only: None,
+            methods: Vec::new(),
+            workers: 1,
+        };
+        let plain = "fourcorners grade --noise lab --quick --drives 30 --seed 7";
+        assert_eq!(command(&all, condition, all.only), plain);
+        let some = Options { methods: vec![Method::Trim, Method::TrimReaches], ..all };
+        let of_some = format!("{plain} --methods trim,trim-reaches");
+        assert_eq!(command(&some, condition, None), of_some);
+        assert_eq!(mistake(&some, condition, 3), format!("{of_some} --only 3"));
+    }
 
     #[test]
     fn a_wrong_verdict_is_counted_and_one_that_nobody_can_know_is_not() {

@@ -17,7 +17,7 @@ const AT_A_DRIVE: [&str; 11] = [
 /// Find out what is inside a drive, from the times of its I/Os alone.
 ///
 /// Each detector measures one property and says its value with an interval, or that the times do not tell, and why. It
-/// asks the drive for nothing but reads and writes: no name, no profile, no counter.
+/// gives the drive reads, writes, flushes and TRIMs, and asks it for no name, no profile and no counter.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Detectors, and what they write at most:
   kind          SSD, hard disk, memory, or one behind another; with the next

@@ -88,6 +88,9 @@ fn diagnosed(args: &DiagnoseArgs) -> Result<End, Failure> {
     let mut keep = |drive: &Drive, finished: &Finished| keeper.keep(drive, finished);
     let diagnosis = go_on(&mut drive, &typed, &options, finished, &mut watch, &mut keep);
     let end = tell(args, &diagnosis, &outputs).inspect_err(|_| keeper.unwritten())?;
+    if let Some(others) = others(args, &options) {
+        say(&others);
+    }
     // Once the results are written: until then it can be had again.
     keeper.end();
     Ok(end)
@@ -138,6 +141,19 @@ fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, Str
     let Some(budget) = budget else { return Ok(usual) };
     let typed = args.budget.as_deref().unwrap_or_default();
     budget.spend(usual, geometry).map_err(|error| format!("--budget {typed}: {error}"))
+}
+
+/// Which detectors there are besides the usual ones, where those were run for want of a choice.
+fn others(args: &DiagnoseArgs, options: &Options) -> Option<String> {
+    let chosen = !args.only.is_empty() || args.budget.is_some();
+    let is_other = |detector: &&Detector| !options.detectors.contains(detector);
+    let others: Vec<&str> = Detector::ALL.iter().filter(is_other).map(|it| it.name()).collect();
+    (!chosen && !others.is_empty()).then(|| {
+        format!(
+            "fourcorners: not run, as they write more: {}; --only NAMES runs them (--help says what each writes)",
+            others.join(", ")
+        )
+    })
 }
 
 fn size(bytes: u64) -> String {
