@@ -415,7 +415,7 @@ mod tests {
                 *bins.entry(latency * 1000).or_insert(0) += 1;
                 us += latency;
                 mb_per_s.resize(us as usize / 1_000_000 + 1, 0.0);
-                mb_per_s.last_mut().map(|second| *second += 0.131_072);
+                *mb_per_s.last_mut().expect("one at least") += 0.131_072;
             }
             // Of the last second there is a part.
             mb_per_s.pop();
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!((as_fast.outcome, as_fast.value), (Outcome::No, Some(0.0)), "{as_fast:?}");
         assert_eq!(of_reads(Read::of(nothing), Read::of(flash)).outcome, Outcome::No);
         // Where reads ahead answer some at once, they do in both.
-        let ahead = |io: u64| if io % 3 == 0 { 400 } else { 50 };
+        let ahead = |io: u64| if io.is_multiple_of(3) { 400 } else { 50 };
         assert_eq!(of_reads(Read::of(ahead), Read::of(ahead)).outcome, Outcome::No);
         // A drive that is not yet done with what was written is slower for a part of the first read.
         let busy = |io: u64| if io < 4000 { 900 } else { 240 };
@@ -501,7 +501,7 @@ mod tests {
 
     #[test]
     fn latencies_decide_only_of_many_reads_that_were_not_disturbed() {
-        let (flash, nothing): (fn(u64) -> u64, fn(u64) -> u64) = (|_| 240, |_| 60);
+        let [flash, nothing]: [fn(u64) -> u64; 2] = [|_| 240, |_| 60];
         let few = of_reads(Read { ios: 999, ..Read::of(flash) }, Read::of(nothing));
         assert_eq!(few.outcome, Outcome::Undetermined);
         assert!(few.why.is_some_and(|why| why.contains("999")));
