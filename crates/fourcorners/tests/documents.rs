@@ -171,7 +171,11 @@ fn group_sums(fidelity: &str) -> Vec<String> {
 /// How near paced writes and the reads beside them are, by the two rows of docs/DISTRIBUTIONS.md: fitted and predicted.
 fn paced(distributions: &str) -> String {
     let column = |at: usize| most(distributions, &["paced-writes-steady"], at..at + 1);
-    format!("within {} % up to the 99th and {} % up to the 99.99th", column(5), column(6))
+    format!(
+        "within {} % up to the 99th percentile and {} % up to the 99.99th",
+        column(5),
+        column(6)
+    )
 }
 
 /// The largest percentage of some columns, in the rows of docs/DISTRIBUTIONS.md's sums that are of these kinds.
@@ -204,7 +208,7 @@ fn beside_writers(distributions: &str) -> String {
     let errors: Vec<u32> =
         cells.filter(|cells| !cells[0].ends_with("-n0")).map(|cells| error(cells[4])).collect();
     let (least, most) = (errors.iter().min(), errors.iter().max());
-    format!("are {} to {} % off", least.expect("a row"), most.expect("a row"))
+    format!("the median error of a test is {} to {} %", least.expect("a row"), most.expect("a row"))
 }
 
 /// Families of the catalogue that get warm, and those with a value of `[variation]` that is fitted, in README.md's words.
@@ -372,7 +376,7 @@ fn readme_has_the_sums_of_the_generated_documents() {
     let planted = "\n## read-beside-writers\n\n| 980pro-x8-n0 | d | fitted | 20 | 4 % | - |\n\
                    | 980pro-x8-n1 | d | fitted | 20 | 8 % | - |\n| 980pro-x8-n4 | d | fitted | 20 | 9 % | - |\n\
                    \n## repeat5\n\n| 980pro-x8-n1 | d | fitted | 20 | 99 % | - |";
-    assert_eq!(beside_writers(planted), "are 8 to 9 % off");
+    assert_eq!(beside_writers(planted), "the median error of a test is 8 to 9 %");
     let planted = "| randread-qd | fitted | 13 | 0 | 2 % | 7 % | 10 % | 100 % | 12 % |\n\
                    | randread-jobs-qd1 | predicted | 4 | 1 | 18 % | 11 % | 6 % | - | 65 % |";
     assert!(random_reads(planted).contains("within 10 % (medians)"));
@@ -380,7 +384,7 @@ fn readme_has_the_sums_of_the_generated_documents() {
     let planted = "| paced-writes-steady | fitted | 28 | 0 | 4 % | 9 % | 24 % | - | 17 % |\n\
                    | paced-writes-steady | predicted | 14 | 0 | 4 % | 12 % | 7 % | - | 1 % |\n\
                    \n## The same test, measured twice\n\n| paced-writes-steady | 2 | 1 % | 90 % | 99 % | - | 4 % |";
-    assert_eq!(paced(planted), "within 12 % up to the 99th and 24 % up to the 99.99th");
+    assert_eq!(paced(planted), "within 12 % up to the 99th percentile and 24 % up to the 99.99th");
 
     let levels = verdict_rows(&read("docs/VERDICTS.md"));
     assert_eq!(levels.len(), 3, "{levels:?}");

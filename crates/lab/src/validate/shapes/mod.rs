@@ -244,7 +244,7 @@ fn row(
             _ => Some(own),
         };
         let Some(simulated) = simulated else { continue };
-        let error = (published != 0.0).then(|| four_digits(simulated / published - 1.0));
+        let error = numbers::error(&path, published, simulated).map(four_digits);
         let compared = Compared { published, simulated: four_digits(simulated), error };
         row.compared.insert(path, compared);
     }

@@ -95,6 +95,19 @@ pub(super) fn add_slower(numbers: &mut Numbers, latency: &Histogram, excluded_us
     }
 }
 
+/// What a variation per minute is at least: where a source counts seconds in 32 bits, a minute hours later is told to a millisecond,
+/// and what is below that of it is the clock's.
+const LEAST_PER_MINUTE: f64 = 2e-5;
+
+/// Simulated over published, less one; `None` where nothing was published but zero.
+pub(super) fn error(path: &str, published: f64, simulated: f64) -> Option<f64> {
+    let told = |value: f64| match path.ends_with("cv_per_minute") {
+        true => value.max(LEAST_PER_MINUTE),
+        false => value,
+    };
+    (published != 0.0).then(|| told(simulated) / told(published) - 1.0)
+}
+
 /// Standard deviation over mean; `None` of fewer than three values, or of none but zeros.
 pub(super) fn variation(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -156,6 +169,16 @@ mod tests {
             assert!((told - percent).abs() < 0.8, "{us}: {told}");
         }
         assert!(!numbers.contains_key("percent_of_reads_slower_than.1024"), "none is");
+    }
+
+    #[test]
+    fn minutes_that_differ_by_less_than_the_clock_tells_are_alike_and_others_are_not() {
+        let per_minute = |published, simulated| error("steady.cv_per_minute", published, simulated);
+        assert_eq!(per_minute(1e-5, 1e-8), Some(0.0));
+        assert_eq!(per_minute(1e-5, 2e-3).map(f64::round), Some(99.0));
+        assert_eq!(per_minute(4e-5, 1e-8), Some(-0.5));
+        assert_eq!(error("iops_cv_500ms", 1e-5, 5e-6), Some(-0.5));
+        assert_eq!(error("p99", 0.0, 5.0), None);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The lengths follow from what is to be told: a run ends when it has [`TAIL_IOS`] I/Os of the probe, 100 for each
 //! beyond the 99.99th percentile, but not later than the entry's own test, nor after [`MOST_IOS`] I/Os of 4 KiB
-//! of all streams at the rates that were published. A percentile is compared where ten I/Os or more lie beyond it.
+//! of all streams at the rates that were published. A variation from one half-second to the next takes [`HALF_SECONDS`] of
+//! them, however many I/Os those are. A percentile is compared where ten I/Os or more lie beyond it.
 
 mod act;
 #[cfg(test)]
@@ -368,7 +369,7 @@ fn closed(entry: &Entry, background: Option<&Background>) -> Result<Work, String
     let enough = TAIL_IOS / own_iops;
     let varied = entry.number("iops_cv_500ms").map_or(0.0, |_| HALF_SECONDS / 2.0);
     let longest = test.duration_s.unwrap_or(120.0).max(1.0);
-    let seconds = enough.max(varied).min(MOST_IOS / units_per_s).clamp(0.5, longest);
+    let seconds = enough.min(MOST_IOS / units_per_s).max(varied).clamp(0.5, longest);
     let probes = jobs as usize;
     let alike = background.is_some();
     Ok(Work::Streams(Streams { streams, probes, seconds, ramp, by_direction: false, alike }))

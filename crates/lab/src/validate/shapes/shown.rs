@@ -215,7 +215,10 @@ One entry in three of each kind is *kept out* of every fit, by a hash of drive, 
   entries that are kept out of fits; rates, means and low percentiles follow from it in part, most where it is large. That it changes
   within a test, as the variation of `randread-bs` tells, is not modelled (`question.rs`).
 - A run is as long as its highest percentile needs, 100 I/Os for each beyond the 99.99th, and no longer than the test that was
-  published, nor than 6 million I/Os of 4 KiB of all its jobs (`question.rs`). A percentile is compared where ten I/Os or more lie beyond it.
+  published, nor than 6 million I/Os of 4 KiB of all its jobs, except that a variation is of 30 half-seconds, 60 seconds or 20 minutes
+  (`question.rs`, `writes.rs`). A percentile is compared where ten I/Os or more lie beyond it.
+- A variation from one minute to the next below 0.002 % is the source's clock's, which counts seconds in 32 bits, and is taken as that much
+  (`numbers.rs`).
 - Latencies of fio's sources exclude the time before submission, as those that were published do.
 
 ";

@@ -11,7 +11,7 @@ const FILL_BLOCK_BYTES: u32 = 524_288;
 /// A rate at a time in drive writes is over this share of the span before and after it.
 const AROUND: f64 = 0.01;
 /// Windows of a minute in which the steady state is measured.
-const STEADY_MINUTES: usize = 5;
+const STEADY_MINUTES: usize = 20;
 /// Seconds that a variation per second is of, at least.
 const LEAST_SECONDS: f64 = 60.0;
 
@@ -158,19 +158,24 @@ pub(super) fn measure(
     }
     let amplification = way.ssd.counters().write_amplification_since(&before);
     numbers.extend(amplification.map(|wa| ("write_amplification_last_quarter".to_string(), wa)));
-    let late = match writes.sequential {
-        true => way.seconds.len() * 3 / 4,
-        false => seconds_before,
-    };
+    let ios = way.bytes / block as f64;
+    numbers.insert("mean_iops".into(), ios / way.elapsed);
+    add_rates_at(&mut numbers, &way, (span as f64, block as f64), wanted);
+    let mut late = seconds_before;
+    if writes.sequential {
+        late = way.seconds.len() * 3 / 4;
+        // The first pass of a part of the drive ends in seconds. The next goes on from the start, as the first would have.
+        let more = LEAST_SECONDS - (way.seconds.len() - late) as f64;
+        if more > 0.0 {
+            way.go_on(Until::Seconds(more as u64))?;
+        }
+    }
     add_series(&mut numbers, &way.seconds, (late, minute(10.0) as usize, minute(60.0) as usize));
     let late_iops = last.writes as f64 / last.elapsed.as_secs();
     if !writes.sequential {
         numbers.insert("last_quarter.iops".into(), late_iops);
     }
     add_latencies(&mut numbers, "latency_last_quarter.", &last.latency, 0.0);
-    let ios = way.bytes / block as f64;
-    numbers.insert("mean_iops".into(), ios / way.elapsed);
-    add_rates_at(&mut numbers, &way, (span as f64, block as f64), wanted);
     if writes.sequential {
         numbers.insert("iops".into(), late_iops);
         numbers.insert("mb_per_s".into(), late_iops * block as f64 / 1e6);
