@@ -10,6 +10,7 @@ use fourcorners_lab::choose::{
 };
 use fourcorners_record::{CHOICE_SCHEMA, Choice as LabChoice, RankedDrive};
 use fourcorners_trace::Options;
+use fourcorners_words::count;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -18,7 +19,7 @@ use crate::background::{finished, in_background};
 use crate::errors::{self, Error, RecordError, TraceError};
 use crate::fio::FioJobs;
 use crate::named::NamedDrive;
-use crate::number::{Real, Whole, grouped};
+use crate::number::{Real, Whole};
 use crate::profile::DriveProfile;
 use crate::review::one_or_several;
 use crate::trace::Trace;
@@ -66,7 +67,7 @@ pub(crate) fn choose(
     };
     let gb_per_day = gb_per_day.map(|Real(gb)| gb);
     if let Some(gb) = gb_per_day.filter(|gb| !(*gb > 0.0 && *gb <= MOST_GB_PER_DAY)) {
-        let most = grouped(MOST_GB_PER_DAY as u64);
+        let most = count(MOST_GB_PER_DAY);
         let message =
             format!("gb_per_day={gb}: give 10^9 bytes a day, a number above 0 and up to {most}");
         return Err(PyValueError::new_err(message));

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::view;
 use crate::number::Real;
-use crate::pickle::{Buckets, Reduced, again, only, reduced};
+use crate::pickle::{Buckets, Reduced, again, reduced};
 
 /// Latencies of the I/Os of a run or a replay, in buckets under 0.8 % wide; the same buckets for every one.
 #[pyclass(frozen, module = "fourcorners")]
@@ -89,7 +89,7 @@ impl Histogram {
     /// The histogram that was pickled.
     #[staticmethod]
     fn _again(text: &str) -> PyResult<Histogram> {
-        let measured = Arc::new(only(again::<Buckets>(text)?.histogram()?));
+        let measured = Arc::new(Measured::of_latencies(again::<Buckets>(text)?.histogram()?));
         Ok(Histogram { owner: None, measured, of: Latencies::All })
     }
 

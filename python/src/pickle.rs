@@ -173,20 +173,3 @@ impl MeasuredState {
         })
     }
 }
-
-/// A histogram alone, as what a run measured.
-pub(crate) fn only(latency: Histogram) -> Measured {
-    Measured {
-        elapsed: Nanos::ZERO,
-        reads: 0,
-        writes: 0,
-        bytes: 0,
-        latency,
-        in_flight_ns: 0,
-        seconds: Vec::new(),
-        marks: Vec::new(),
-        energy: None,
-        paced: None,
-        ended: JobEnd::Complete,
-    }
-}

@@ -281,7 +281,7 @@ fn checked(path: &Path, asked: Options, seed: Option<u64>) -> PyResult<Options> 
         ..Options::default()
     };
     let format = trace::open(path, &alone).map_err(unreadable)?.format();
-    let has_events = matches!(format, Some(Format::Blktrace | Format::Blkparse));
+    let has_events = format.is_some_and(Format::has_events);
     let in_vain = |what: String, is_for: &str| {
         let kind = match format {
             Some(format) => format!("a recording ({})", format.name()),

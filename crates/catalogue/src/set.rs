@@ -135,33 +135,24 @@ fn complete(table: &Table, section: &Section, given: &str) -> Result<(), Catalog
     Err(CatalogueError::Set { given: given.into(), message })
 }
 
-/// What is no value of a drive, and which option has it.
+/// Names that are options of the command and no values of a drive.
 const OPTIONS: [(&str, &str); 2] =
     [("spare", "--spare, the share of a drive that a review leaves untouched"), ("seed", "--seed")];
 
 /// The parameter that a path means, of those the drive has and those it could have: the one of that key, if a section was left out, else
-/// the most like one, if it is like it. The threshold is that of suggestions in `crates/words`.
+/// the most like one, if it is like it.
 fn nearest(path: &str, table: &Table, outline: &[Section]) -> Option<String> {
-    /// What is longer than any name is no slip, and the distance takes time and memory by length.
-    const LONGEST: usize = 64;
-    if path.len() > LONGEST {
-        return None;
-    }
     let there = table.iter().filter(|(name, _)| *name != "sources");
     let there = there
         .filter_map(|(section, content)| Some((section, content.as_table()?)))
-        .flat_map(|(section, content)| content.keys().map(move |key| format!("{section}.{key}")));
+        .flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}")));
     let could = outline.iter().flat_map(|section| {
         section.keys.iter().map(move |key| format!("{}.{}", section.name, key.name))
     });
     let known: Vec<String> = there.chain(could).collect();
-    let is_key = |name: &&String| name.split_once('.').is_some_and(|(_, key)| key == path);
-    if let Some(whole) = known.iter().find(is_key) {
-        return Some(whole.clone());
-    }
-    let distance = |name: &String| strsim::damerau_levenshtein(path, name);
-    let nearest = known.iter().min_by_key(|name| distance(name))?;
-    (distance(nearest) <= 1 + path.len() / 3).then(|| nearest.clone())
+    let known = || known.iter().map(String::as_str);
+    let is_key = |name: &&str| name.split_once('.').is_some_and(|(_, key)| key == path);
+    known().find(is_key).or_else(|| fourcorners_words::nearest(path, known())).map(str::to_string)
 }
 
 #[cfg(test)]

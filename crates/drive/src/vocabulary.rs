@@ -263,8 +263,8 @@ pub trait Target {
         None
     }
 
-    /// Does what the drive does by itself until [`Target::now`], as the next submit would; for who asks
-    /// after a pause what it has used. Does not move the clock.
+    /// Has the drive do its background work up to [`Target::now`], which otherwise the next submit does. Call it after a pause,
+    /// before [`Target::energy_j`]. Does not move the clock.
     fn catch_up(&mut self) {}
 
     /// Joules the drive has used until `at`, which is not before the last submit nor after

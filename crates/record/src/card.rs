@@ -61,6 +61,12 @@ pub struct Card {
     pub skipped: u64,
 }
 
+/// The last class of a card's sizes is of reads and writes above these bytes. A card has only the classes that have I/Os, so this cannot
+/// be told from the class before.
+pub const LAST_SIZE_ABOVE: u64 = 16 << 20;
+/// The last class of a card's queue depths is of those above this.
+pub const LAST_DEPTH_ABOVE: u64 = 1 << 15;
+
 /// A class of a histogram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {

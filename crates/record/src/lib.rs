@@ -59,7 +59,7 @@ use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
 pub use cache_use::CacheUse;
-pub use card::{Bin, Card, Share, Spread};
+pub use card::{Bin, Card, LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE, Share, Spread};
 pub use choice::{CHOICE_SCHEMA, Choice, ChosenReplay, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
 pub use health::{Health, HealthReading, Heat};

@@ -1,6 +1,6 @@
 //! The sizes of a trace's reads and writes as bars, in order of size.
 
-use fourcorners_record::{Bin, Card};
+use fourcorners_record::{Bin, Card, LAST_SIZE_ABOVE};
 use maud::html;
 
 use super::chapter::Part;
@@ -63,7 +63,7 @@ fn row(card: &Card, bin: &Bin, ios: f64) -> BarRow {
         // At a bar's end there is room for a number.
         label: format!(
             "{} · reads {}, writes {}",
-            size_words(card, bin),
+            size_words(bin),
             of(bin.reads, card.reads),
             of(bin.writes, card.writes)
         ),
@@ -74,8 +74,8 @@ fn row(card: &Card, bin: &Bin, ios: f64) -> BarRow {
     }
 }
 
-/// The sizes of a class, which begins above the largest of the one before.
-fn size_words(card: &Card, bin: &Bin) -> String {
+/// The sizes of a class.
+fn size_words(bin: &Bin) -> String {
     let binary = |bytes: u64| match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..1_048_576 => format!("{} KiB", bytes / 1024),
@@ -83,10 +83,7 @@ fn size_words(card: &Card, bin: &Bin) -> String {
     };
     match bin.up_to {
         Some(up_to) => format!("up to {}", binary(up_to)),
-        None => {
-            let largest = card.sizes.iter().filter_map(|bin| bin.up_to).max();
-            format!("above {}", binary(largest.unwrap_or(0)))
-        }
+        None => format!("above {}", binary(LAST_SIZE_ABOVE)),
     }
 }
 
@@ -126,7 +123,7 @@ mod tests {
             [
                 ("up to 4 KiB · reads 14.3 %, writes 66.7 %", vec!["30.0 %".to_string()]),
                 ("up to 128 KiB · reads 85.7 %, writes 0.0 %", vec!["60.0 %".to_string()]),
-                ("above 128 KiB · reads 0.0 %, writes 33.3 %", vec!["10.0 %".to_string()]),
+                ("above 16 MiB · reads 0.0 %, writes 33.3 %", vec!["10.0 %".to_string()]),
             ]
         );
     }

@@ -68,17 +68,8 @@ pub(super) fn why_unranked(drives: &[DriveRecords], are_ranked: bool) -> Option<
 
 /// "A", "A and B", "A, B and C", "A, B, C and 4 more".
 fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] if names.len() <= MOST_NAMED => {
-            format!("{} and {last}", first.join(", "))
-        }
-        _ => {
-            let more = names.len() - MOST_NAMED;
-            format!("{} and {more} more", names[..MOST_NAMED].join(", "))
-        }
-    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    fourcorners_words::listed(&names, MOST_NAMED, MOST_NAMED)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use fourcorners_record::ClockName;
 use fourcorners_results::compare::NO_MATTER;
+use fourcorners_words::listed;
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
@@ -248,10 +249,7 @@ fn most_like(all: &Entries) -> String {
     let near: Vec<&str> = near.map(|(drive, _)| drive.short_title()).collect();
     match near[..] {
         [] => String::new(),
-        [ref first @ .., last] if !first.is_empty() => {
-            format!("Most like it: {} and {last}.", first.join(", "))
-        }
-        _ => format!("Most like it: {}.", near.join("")),
+        _ => format!("Most like it: {}.", listed(&near, near.len(), near.len())),
     }
 }
 

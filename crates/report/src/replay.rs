@@ -2,9 +2,10 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
 use fourcorners_record::{Replay, ReplayPart};
+use fourcorners_words::counted;
 
 use super::table::plain;
-use super::words::{bytes, figure_words, micros, percent, rate, thousands};
+use super::words::{bytes, figure_words, micros, percent, rate};
 
 /// The figures, three lines each: all I/Os, reads and writes. Of 80 columns there is none left for the median, which is on the
 /// page.
@@ -31,7 +32,7 @@ pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
         let words = words.strip_prefix("storage bench ").unwrap_or(&words);
         let name = match figure.complete {
             true => Cell::new(words),
-            false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
+            false => Cell::new(format!("{words}\nincomplete")).fg(Color::Yellow),
         };
         let busy = seconds(figure.busy_s);
         table.add_row(row(name, &figure.all, busy));
@@ -82,9 +83,9 @@ pub(super) fn about(replay: &Replay) -> String {
         other => format!(", addresses {other}"),
     };
     format!(
-        "{}: {} I/Os, {} read and {} written, {pace}, at most {} in flight{addresses}",
+        "{}: {}, {} read and {} written, {pace}, at most {} in flight{addresses}",
         card.trace,
-        thousands(card.ios),
+        counted(card.ios, "I/O"),
         bytes(card.read_bytes),
         bytes(card.write_bytes),
         replay.queue_depth,

@@ -35,6 +35,25 @@ pub struct Measured {
     pub ended: JobEnd,
 }
 
+impl Measured {
+    /// These latencies, and nothing else that was measured.
+    pub fn of_latencies(latency: Histogram) -> Measured {
+        Measured {
+            elapsed: Nanos::ZERO,
+            reads: 0,
+            writes: 0,
+            bytes: 0,
+            latency,
+            in_flight_ns: 0,
+            seconds: Vec::new(),
+            marks: Vec::new(),
+            energy: None,
+            paced: None,
+            ended: JobEnd::Complete,
+        }
+    }
+}
+
 /// What completed in one second of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Second {

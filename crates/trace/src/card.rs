@@ -22,11 +22,6 @@ const SIZES: usize = 17;
 const DEPTHS: usize = 17;
 /// The smallest class of sizes, bytes.
 const SMALLEST_SIZE: u64 = 512;
-/// The last class of sizes is of I/Os above these bytes; a card has only the classes that have I/Os, so it cannot be told from
-/// the class before.
-pub const LAST_SIZE_ABOVE: u64 = SMALLEST_SIZE << (SIZES - 2);
-/// The last class of queue depths is of those above this.
-pub const LAST_DEPTH_ABOVE: u64 = 1 << (DEPTHS - 2);
 
 /// Reads a trace, or one that is lent, to its end for its card. `go_on` is asked every few thousand I/Os; `None` when it
 /// said no.
@@ -269,6 +264,8 @@ fn spread(times: &Histogram) -> Spread {
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_record::{LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE};
+
     use super::*;
     use crate::{Options, from_bytes};
 
@@ -282,7 +279,6 @@ mod tests {
         };
         assert_eq!(largest(LAST_SIZE_ABOVE), [Some(LAST_SIZE_ABOVE)]);
         assert_eq!(largest(LAST_SIZE_ABOVE + 512), [None]);
-        assert_eq!(LAST_SIZE_ABOVE, 16 << 20);
         let depth = |depth: u64| class(depth, DEPTHS);
         assert_eq!(
             [depth(LAST_DEPTH_ABOVE), depth(LAST_DEPTH_ABOVE + 1)],

@@ -47,7 +47,7 @@ use std::path::Path;
 use fourcorners_drive::Nanos;
 
 pub use ahead::Ahead;
-pub use card::{LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE, card};
+pub use card::card;
 pub use convert::Conversion;
 pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};

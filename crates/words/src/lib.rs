@@ -27,7 +27,7 @@ mod terminal;
 pub const MADE_BY: &str = "made by fourcorners";
 
 pub use figures::{FigureName, figure_words, part_words};
-pub use numbers::{capitalised, count, counted, hex, percent, three_digits, time};
+pub use numbers::{capitalised, count, counted, hex, listed, percent, three_digits, time};
 pub use shell::shell_word;
 pub use sizes::{bytes_of, size};
 pub use suggestion::{LONGEST_NAME, nearest};

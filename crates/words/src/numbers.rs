@@ -47,6 +47,19 @@ pub fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{plural}", count(number as f64))
 }
 
+/// Names as a sentence has them: "a", "a and b", "a, b and c"; of more than `most`, `some` and how many more: "a, b and 3 more".
+pub fn listed(names: &[&str], most: usize, some: usize) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).into(),
+        _ if names.len() > most => {
+            let some = some.min(names.len());
+            format!("{} and {} more", names[..some].join(", "), names.len() - some)
+        }
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Bytes as hexadecimal digits: a hash as it is printed.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

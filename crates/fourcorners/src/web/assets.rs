@@ -42,7 +42,7 @@ pub(super) fn refused(status: StatusCode, why: &str) -> Response {
     page(REFUSED.replace("{kind}", kind).replace("{why}", &escaped(why)))
 }
 
-/// Text that is no markup.
+/// Plain text as HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -166,15 +166,7 @@ fn value(choice: &Choice) -> Option<String> {
 
 /// "a, b and c", and how many more where there are many.
 fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => (*only).into(),
-        _ if names.len() > MOST_NAMED => {
-            let more = names.len() - MOST_NAMED + 1;
-            format!("{} and {more} more", names[..MOST_NAMED - 1].join(", "))
-        }
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    fourcorners_words::listed(names, MOST_NAMED, MOST_NAMED - 1)
 }
 
 #[cfg(test)]

@@ -181,3 +181,16 @@ fn a_depth_that_a_synchronous_engine_does_not_have_is_told() {
         ]
     );
 }
+
+#[test]
+fn an_engine_that_reads_and_writes_elsewhere_is_run_on_the_target_with_a_word() {
+    for (engine, depth) in [("nfs", 8), ("dfs", 8), ("gfapi", 1), ("libcufile", 1), ("rbd", 8)] {
+        let jobs = jobs(&format!("[a]\nioengine={engine}\niodepth=8\nnfs_url=nfs://a/b\n"));
+        assert_eq!(jobs.plan.streams[0].depth, depth, "{engine}");
+        let warned = format!("without effect here: ioengine={engine}, nfs_url");
+        assert_eq!(jobs.warnings[0], warned);
+        // Of those with one I/O in flight the depth is told, too.
+        assert_eq!(jobs.warnings.len(), if depth == 1 { 2 } else { 1 }, "{engine}");
+    }
+    assert!(on("[a]\nioengine=filecreate\n").is_err() && on("[a]\nioengine=http\n").is_err());
+}

@@ -2,9 +2,8 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
-use fourcorners_record::{Bin, Card, Share, Spread};
+use fourcorners_record::{Bin, Card, LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE, Share, Spread};
 use fourcorners_report::plain;
-use fourcorners_trace::{LAST_DEPTH_ABOVE, LAST_SIZE_ABOVE};
 use fourcorners_words::{count, counted, three_digits, time};
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How a trace is read: what was asked of it in words of the command line, and what is said of what was not read.
+//! Reading a trace: the options of the command line, and messages about records that were left out.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Traces of which nothing is left: the reason is told, and nothing is written.
+//! A trace with no I/Os left: the message says why, and nothing is written.
 
 use std::fs;
 
