@@ -146,12 +146,17 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
     // A record's own id is of the words and of the version, too.
     let ids: Vec<&str> = known.records.iter().map(|record| record.id.as_str()).collect();
     assert_eq!(ids, GOLDEN);
-    // The picture shows words, and has these in a comment.
-    let picture = String::from_utf8_lossy(include_bytes!("../../../../docs/first-screen.png"));
-    assert!(
-        GOLDEN.iter().all(|id| picture.contains(id)),
-        "docs/first-screen.png was made before the simulation, a verdict or its words changed: scripts/evidence picture"
-    );
+    // The pictures show words, and have these in a comment.
+    for (name, picture) in [
+        ("first-screen", &include_bytes!("../../../../docs/first-screen.png")[..]),
+        ("one-drive", include_bytes!("../../../../docs/one-drive.png")),
+    ] {
+        let picture = String::from_utf8_lossy(picture);
+        assert!(
+            GOLDEN.iter().all(|id| picture.contains(id)),
+            "docs/{name}.png was made before the simulation, a verdict or its words changed: scripts/evidence picture"
+        );
+    }
 }
 
 const GOLDEN: [&str; 2] = ["be914d10c428de49", "b29daf089176109b"];
