@@ -53,7 +53,7 @@ struct Pulse {
 impl Pulse {
     const EVERY: Duration = Duration::from_millis(50);
     /// What a thread may be late by without having been stopped, the time aside that it waited for a processor. A stop of this and
-    /// [`Pulse::EVERY`] is always noticed, a tenth of a second.
+    /// [`Pulse::EVERY`] is noticed, a tenth of a second; what the thread waits for a processor to be stopped on is told as waiting.
     const LATE: Duration = Duration::from_millis(50);
 
     /// Begins; `None` where there is no thread to be had.
@@ -195,9 +195,9 @@ mod tests {
             after.lines().next().and_then(|it| it.trim().parse().ok()).expect("a number")
         };
         let stopped = stopped_s(Duration::from_secs(1));
-        assert!((1.0..1.5).contains(&stopped), "{stopped} s");
-        let shortly = stopped_s(Duration::from_millis(100));
-        assert!((0.1..0.5).contains(&shortly), "{shortly} s");
+        assert!((0.8..1.5).contains(&stopped), "{stopped} s");
+        let shortly = stopped_s(Duration::from_millis(250));
+        assert!((0.1..0.7).contains(&shortly), "{shortly} s");
         let not = stopped_s(Duration::ZERO);
         assert!(not < 0.3, "{not} s");
     }
