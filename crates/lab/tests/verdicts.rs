@@ -85,6 +85,12 @@ fn a_trim_that_holds_up_the_work_beside_it_is_told_from_one_that_does_not() {
         let verdict = record.verdicts.iter().find(|verdict| verdict.id == "trim-holds-up-reads");
         let verdict = verdict.unwrap_or_else(|| panic!("{set:?}: {:?}", record.verdicts));
         assert_eq!(verdict.outcome, expected, "{set:?}: {}", verdict.words(record));
+        // Each TRIM is told by what ran beside it.
+        let mut beside = record.notes.iter().filter(|note| note.about == "trim-time");
+        for work in ["4 KiB random read", "4 KiB random write", "128 KiB sequential"] {
+            let note = beside.next().unwrap_or_else(|| panic!("{set:?}: {:?}", record.notes));
+            assert!(note.text.contains(&format!(" GB beside \"{work}")), "{}", note.text);
+        }
     }
 }
 

@@ -42,11 +42,14 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
         ran.stderr
     );
     assert!(ran.stderr.contains(" min on its own clock"), "{}", ran.stderr);
+    // And at the end which others there are, where none was chosen.
+    assert!(ran.stderr.contains("not run: map-unit, suspension, slc-cache, "), "{}", ran.stderr);
     for (only, trims) in
         [("trim", "trim; trims 50 % of it, "), ("slc-cache", "slc-cache; trims all of it, ")]
     {
         let ran = run(dir.path(), &["diagnose", "crucial-m4-64gb", "--only", only]);
         assert!(ran.stderr.contains(trims), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("not run:"), "{}", ran.stderr);
     }
     let found = diagnosis(&ran);
     assert_eq!(found["schema"], "fourcorners.diagnose/1");
@@ -218,6 +221,7 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
         ["kind", "row", "dies", "page-kinds", "read-ahead", "map-unit", "suspension"],
         "{ran:?}"
     );
+    assert!(!ran.stderr.contains("not run:"), "{}", ran.stderr);
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
     let in_a_minute =
         ["kind", "row", "dies", "page-kinds", "read-ahead", "write-buffer", "map-unit"];

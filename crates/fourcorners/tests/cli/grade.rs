@@ -32,6 +32,8 @@ fn a_hard_disk_that_is_drawn_has_no_verdict_on_flash() {
     let shown = graded(&["grade", "--only", "24"]);
     assert!(shown.contains("On a quiet machine: fourcorners review seagate-momentus"), "{shown}");
     assert!(!shown.contains("trim-works"), "{shown}");
+    // A method that it is drawn for may be named, and one that it is not is refused (below).
+    graded(&["grade", "--quick", "--only", "1", "--methods", "used-state"]);
 }
 
 #[test]
@@ -59,6 +61,10 @@ fn slips_are_refused_in_a_line() {
         (&["--drives", "10", "--only", "10"], "counted from 0"),
         (&["--json", "--markdown"], "--markdown"),
         (&["--findings", "--quick"], "--quick"),
+        (
+            &["--only", "1", "--methods", "trim-reaches"],
+            "drive 1 is drawn for four-corners,used-state",
+        ),
     ] {
         let args = [&["grade"], slip].concat();
         let line = refused(folder().path(), &args);

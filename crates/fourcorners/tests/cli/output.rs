@@ -164,6 +164,14 @@ fn a_dry_run_as_json_has_the_phases_that_are_shown() {
     let all: u64 = steps.iter().filter_map(|it| it["writes_bytes"].as_u64()).sum();
     assert_eq!(session["writes_bytes"].as_u64(), Some(all));
     assert!(listing(dir.path()).is_empty(), "nothing is created");
+    // README.md says what all methods write.
+    let ran = run(dir.path(), &["review", M4, "--dry-run", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one document");
+    let session = &document["sessions"][0];
+    let number = |key: &str| session[key].as_f64().expect("a number");
+    let said = format!("(of 256 GB: {:.1} TB, in a day)", number("writes_bytes") / 1e12);
+    assert!(include_str!("../../../../README.md").contains(&said), "{said}");
+    assert!((20.0..28.0).contains(&(number("seconds") / 3600.0)), "{session}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn others(args: &DiagnoseArgs, options: &Options) -> Option<String> {
     let others: Vec<&str> = Detector::ALL.iter().filter(is_other).map(|it| it.name()).collect();
     (!chosen && !others.is_empty()).then(|| {
         format!(
-            "fourcorners: not run, as they write more: {}; --only NAMES runs them (--help says what each writes)",
+            "fourcorners: not run: {}; --only NAMES runs them (--help says what each writes)",
             others.join(", ")
         )
     })
