@@ -136,10 +136,7 @@ impl Drive {
     pub(crate) fn ssd(&self) -> Option<&Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
-            Drive::Disturbed(disturbed) => match disturbed.drive() {
-                Virtual::Ssd(ssd) => Some(ssd),
-                Virtual::Hdd(_) => None,
-            },
+            Drive::Disturbed(disturbed) => disturbed.drive().ssd(),
             Drive::Hdd(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => None,
         }
     }
@@ -302,13 +299,11 @@ impl Drive {
             |index: u64| Lba((range.start_bytes + range.bytes / samples * index) / SECTOR_BYTES);
         let is_mapped: Vec<bool> = match self {
             Drive::Array(array) => {
-                let is_ssd = |member: &Virtual| matches!(member, Virtual::Ssd(_));
-                if !array.members().all(is_ssd) {
+                if array.members().any(|member| member.ssd().is_none()) {
                     return None;
                 }
                 let held = (0..samples).flat_map(|index| array.holders(place(index)));
-                held.map(|(member, lba)| matches!(member, Virtual::Ssd(ssd) if ssd.is_mapped(lba)))
-                    .collect()
+                held.filter_map(|(member, lba)| Some(member.ssd()?.is_mapped(lba))).collect()
             }
             _ => {
                 let ssd = self.ssd()?;
@@ -461,10 +456,7 @@ impl Drive {
     /// Those of every SSD in it; none where something else is in it, too.
     pub(crate) fn all_counters(&self) -> Vec<SsdCounters> {
         let Drive::Array(array) = self else { return self.counters().into_iter().collect() };
-        let of_each = array.members().map(|member| match member {
-            Virtual::Ssd(ssd) => Some(ssd.counters()),
-            Virtual::Hdd(_) => None,
-        });
+        let of_each = array.members().map(|member| member.ssd().map(Ssd::counters));
         of_each.collect::<Option<_>>().unwrap_or_default()
     }
 }

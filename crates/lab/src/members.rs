@@ -65,10 +65,7 @@ pub fn sentence(members: &[MemberUse]) -> String {
 
 impl MemberSnapshot {
     fn of(role: &'static str, drive: &Virtual, bytes: MemberBytes, now: Nanos) -> MemberSnapshot {
-        let ssd = match drive {
-            Virtual::Ssd(ssd) => Some((ssd.counters(), flash_wear(ssd))),
-            Virtual::Hdd(_) => None,
-        };
+        let ssd = drive.ssd().map(|ssd| (ssd.counters(), flash_wear(ssd)));
         MemberSnapshot { role, bytes, joules: drive.energy_j(now), ssd, failed: false }
     }
 

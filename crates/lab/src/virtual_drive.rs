@@ -12,6 +12,14 @@ pub enum Virtual {
 }
 
 impl Virtual {
+    /// The SSD, if it is one.
+    pub fn ssd(&self) -> Option<&Ssd> {
+        match self {
+            Virtual::Ssd(ssd) => Some(ssd),
+            Virtual::Hdd(_) => None,
+        }
+    }
+
     /// Waits until what was written is on the medium.
     pub fn settle(&mut self) {
         match self {

@@ -68,7 +68,7 @@ fn trace(ios: impl Iterator<Item = (&'static str, u64, u64)>) -> tempfile::Named
     file
 }
 
-/// A job file of this text, whose jobs do so many I/Os at most.
+/// The jobs of a job file's text, each cut off after `most_ios` I/Os.
 fn jobs(text: &str, most_ios: u64) -> Work {
     let mut file = tempfile::Builder::new().suffix(".fio").tempfile().expect("a temporary file");
     file.write_all(text.as_bytes()).expect("it can be written");

@@ -52,8 +52,8 @@ struct Pulse {
 
 impl Pulse {
     const EVERY: Duration = Duration::from_millis(50);
-    /// What a thread may be late by without having been stopped, the time aside that it waited for a processor. A stop of this and
-    /// [`Pulse::EVERY`] is noticed, a tenth of a second; what the thread waits for a processor to be stopped on is told as waiting.
+    /// A thread that is late by less than this was not stopped; time that it waited for a processor does not count. A stop of
+    /// [`Pulse::EVERY`] and this, 0.1 s, is noticed, except that a thread may wait for a processor before it stops.
     const LATE: Duration = Duration::from_millis(50);
 
     /// Begins; `None` where there is no thread to be had.
@@ -97,8 +97,8 @@ fn waited_ns() -> Option<u64> {
     waited_in(&File::open(SCHEDSTAT).ok()?)
 }
 
-/// The same, of the thread that opened this (the kernel's Documentation/scheduler/sched-stats.rst: the second of its numbers). Without
-/// memory of its own, for which a thread may have to wait.
+/// The same for the thread that opened this file: the second of its numbers (Documentation/scheduler/sched-stats.rst of the kernel).
+/// Allocates nothing, because a thread may have to wait for memory.
 fn waited_in(schedstat: &File) -> Option<u64> {
     let mut text = [0; 64];
     let length = schedstat.read_at(&mut text, 0).ok()?;

@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_time_is_counted_from_the_first_request_whatever_the_clock_of_the_drive_shows() {
-        // The second at which a fault first strikes a read, of one each second from when the clock shows so many.
+        // A read is sent each second, the first when the clock shows `clock` seconds: the number of the first read that is struck.
         let strikes = |faults: &mut Faults, clock: u64| {
             (0..200).find(|second| {
                 let at = Nanos::from_secs(clock + second);

@@ -7,7 +7,7 @@ use std::io::{Write, stdout};
 use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::grade::{
-    Condition, Grades, NoiseLevel, Options, draw, grade, markdown, methods,
+    Condition, Grades, NoiseLevel, Options, draw, grade, markdown, method_list, methods,
 };
 use fourcorners_lab::review::Method;
 
@@ -91,13 +91,10 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     if let Some(only) = args.only.filter(|_| !args.methods.is_empty()) {
         let drawn = draw(args.seed, only);
         if !drawn.methods().iter().any(|method| args.methods.contains(method)) {
-            let of = |methods: &[Method]| {
-                methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(",")
-            };
             return Err(Failure::Usage(format!(
                 "--only {only} --methods {}: drive {only} is drawn for {}: name one of them, or leave --methods out",
-                of(&args.methods),
-                of(drawn.methods())
+                method_list(&args.methods),
+                method_list(drawn.methods())
             )));
         }
     }

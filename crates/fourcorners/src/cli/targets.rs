@@ -46,7 +46,7 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<DeviceUnderTest>, String> {
 
 /// Why targets that were planned to be read only could not be written; one reason for each that could not.
 pub(super) fn write_refusals(planned: &[DeviceUnderTest], on: &TargetArgs) -> Vec<String> {
-    let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
+    let permission = permission(on);
     let refusal = |target: &DeviceUnderTest| match target {
         DeviceUnderTest::ToRead(target) => guard::may_write(target, &permission).err(),
         _ => None,
@@ -73,6 +73,11 @@ fn find_all(asked: &Asked<'_>) -> Result<Vec<DeviceUnderTest>, String> {
     Ok(planned)
 }
 
+/// What was named to be overwritten.
+fn permission(on: &TargetArgs) -> Permission {
+    Permission { destroy: on.destroy.clone(), force: on.force.clone() }
+}
+
 /// Finds targets, each with whether it is written.
 fn find_each<'a>(
     targets: impl Iterator<Item = (&'a String, bool)>,
@@ -81,7 +86,7 @@ fn find_each<'a>(
     let size = on.size.as_deref().map(parse_size).transpose()?;
     let host = host_controller(on.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &on.set };
-    let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
+    let permission = permission(on);
     let targets: Vec<(&String, bool)> = targets.collect();
     names_are_there(on, &targets)?;
     let mut planned: Vec<DeviceUnderTest> = Vec::new();

@@ -123,7 +123,7 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
     assert!(images[0] == images[1] && images[0] != images[2], "the seed decides");
 }
 
-/// A recording of so many writes of 8 KiB, 3.2 ms apart, a flush behind each if the program flushes.
+/// A recording of `writes` writes of 8 KiB, one every 3.2 ms, each followed by a flush if the program flushes.
 fn written_recording(dir: &Path, writes: u64, flushes: bool) {
     let mut text = "time_us,op,offset_bytes,length_bytes,duration_us\n".to_string();
     for n in 0..writes {

@@ -135,7 +135,7 @@ fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) -> Result
     Ok(())
 }
 
-/// The most flushes that a stream sends with so many I/Os, which may be as many as a number can be: then they are clipped.
+/// The most flushes that a stream sends with `ios` I/Os; `u64::MAX` if there are more.
 fn most_flushes(stream: &Stream, ios: u64) -> u64 {
     let Flushes { every, at_end } = stream.flushes;
     let writes = stream.recorded.is_some() || stream.operations.has(Direction::Write);

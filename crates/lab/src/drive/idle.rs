@@ -1,7 +1,7 @@
 //! A virtual drive that is left alone, and what it draws meanwhile.
 
 use fourcorners_array::{ArrayCounts, CacheCounts};
-use fourcorners_drive::{Nanos, SsdCounters, Target};
+use fourcorners_drive::{Nanos, Ssd, SsdCounters, Target};
 
 use super::{Drive, View};
 use crate::virtual_drive::Virtual;
@@ -50,10 +50,7 @@ impl Drive {
     /// What a virtual drive has done so far; it goes on while nothing is asked of it as long as that changes.
     fn work(&self) -> (Vec<SsdCounters>, Option<ArrayCounts>, Option<CacheCounts>) {
         // A hard disk does nothing by itself.
-        let of = |member: &Virtual| match member {
-            Virtual::Ssd(ssd) => Some(ssd.counters()),
-            Virtual::Hdd(_) => None,
-        };
+        let of = |member: &Virtual| member.ssd().map(Ssd::counters);
         match self {
             Drive::Array(array) => {
                 (array.members().filter_map(of).collect(), Some(array.counts()), None)
@@ -82,32 +79,13 @@ impl Drive {
 
 #[cfg(test)]
 mod tests {
-    use fourcorners_record::{Data, Job, Pattern, Until};
-    use fourcorners_run::Unobserved;
-
+    use super::super::mapped::{drive, write};
     use super::*;
-    use crate::array::ArrayProfile;
 
     /// What an SSD with an SLC cache and a hard disk behind it draw in the last of these seconds, after the cache was filled.
     fn settled(seconds: u64) -> Option<f64> {
-        let typed = "concat:samsung-840-evo-120gb+wd-velociraptor-300gb";
-        let profile = ArrayProfile::find(typed, None, &[]).expect("it is of several");
-        let mut drive = profile.expect("it can be built").drive();
-        let job = Job {
-            pattern: Pattern::Sequential,
-            read_percent: 0,
-            block_bytes: 131_072,
-            queue_depth: 1,
-            span_start_bytes: 0,
-            span_bytes: 2_900 << 20,
-            data: Data::Incompressible,
-            until: Until::Bytes(2_900 << 20),
-            seed: 1,
-            fua: false,
-            flush: false,
-            jobs: 1,
-        };
-        drive.run(&job, &mut Unobserved);
+        let mut drive = drive("concat:samsung-840-evo-120gb+wd-velociraptor-300gb");
+        write(&mut drive, 2_900 << 20);
         drive.idle(Nanos::from_secs(seconds)).expect("the power of both is known").settled_w
     }
 

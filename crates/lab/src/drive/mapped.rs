@@ -8,21 +8,23 @@ use crate::array::ArrayProfile;
 
 const RANGE: Range = Range { start_bytes: 0, bytes: 96 << 20 };
 
-fn drive(typed: &str) -> Drive {
+/// An array or a cache, new.
+pub(super) fn drive(typed: &str) -> Drive {
     let profile = ArrayProfile::find(typed, None, &[]).expect("it is of several");
     profile.expect("it can be built").drive()
 }
 
-fn write(drive: &mut Drive) {
+/// Writes so many bytes from the beginning on, in order.
+pub(super) fn write(drive: &mut Drive, bytes: u64) {
     let job = Job {
         pattern: Pattern::Sequential,
         read_percent: 0,
         block_bytes: 131_072,
         queue_depth: 4,
-        span_start_bytes: RANGE.start_bytes,
-        span_bytes: RANGE.bytes,
+        span_start_bytes: 0,
+        span_bytes: bytes,
         data: Data::Incompressible,
-        until: Until::Bytes(RANGE.bytes),
+        until: Until::Bytes(bytes),
         seed: 1,
         fua: false,
         flush: false,
@@ -44,7 +46,7 @@ fn an_array_of_ssds_maps_what_was_written_until_it_is_trimmed() {
         let mut drive = drive(typed);
         let share = |drive: &Drive| drive.mapped_share(RANGE, 512);
         assert_eq!(share(&drive), Some(0.0), "{typed}");
-        write(&mut drive);
+        write(&mut drive, RANGE.bytes);
         assert_eq!(share(&drive), Some(1.0), "{typed}");
         drive.trim(RANGE).expect("it takes one");
         drive.leave_alone(Nanos::from_secs(10));
@@ -59,7 +61,7 @@ fn of_an_array_with_a_hard_disk_and_of_a_cache_none_is_known() {
         "cache:crucial-m4-64gb+wd-velociraptor-300gb",
     ] {
         let mut drive = drive(typed);
-        write(&mut drive);
+        write(&mut drive, RANGE.bytes);
         assert_eq!(drive.mapped_share(RANGE, 512), None, "{typed}");
     }
 }

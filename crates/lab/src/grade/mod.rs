@@ -21,7 +21,7 @@ use crate::review::{
 };
 use crate::target_info::target_info;
 
-pub use population::{Drawn, Trim, draw, methods};
+pub use population::{Drawn, Trim, draw, method_list, methods};
 pub use shown::markdown;
 pub use tally::{Grade, Grades};
 

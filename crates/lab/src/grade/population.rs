@@ -171,6 +171,12 @@ pub fn methods() -> impl Iterator<Item = Method> {
     GROUPS.iter().flat_map(|(methods, _)| *methods).copied()
 }
 
+/// Methods as `--methods` takes them.
+pub fn method_list(methods: &[Method]) -> String {
+    let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+    names.join(",")
+}
+
 impl Drawn {
     /// The methods it is reviewed by.
     pub fn methods(&self) -> &'static [Method] {
@@ -180,7 +186,6 @@ impl Drawn {
     /// What `fourcorners review` is given for it.
     pub fn arguments(&self) -> String {
         let set: Vec<String> = self.set.iter().map(|set| format!(" --set {set}")).collect();
-        let methods: Vec<&str> = self.methods().iter().map(|method| method.name()).collect();
         // Its own course of the slow drift, whatever the seed of the review.
         let course = match &self.profile.model {
             Model::Ssd(ssd) => ssd.variation.as_ref(),
@@ -192,7 +197,7 @@ impl Drawn {
             self.base,
             set.concat(),
             course.unwrap_or_default(),
-            methods.join(","),
+            method_list(self.methods()),
             self.seed
         )
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fourcorners_record::{Outcome, Verdict};
 use serde::Serialize;
 
-use super::population::draw;
+use super::population::{draw, method_list};
 use super::truth::Truth;
 use super::{Condition, Options};
 
@@ -166,10 +166,9 @@ fn mistake(options: &Options, condition: Condition, index: usize) -> String {
 
 /// The command that grades under one condition: all drives, or one of them.
 fn command(options: &Options, condition: Condition, only: Option<usize>) -> String {
-    let methods: Vec<&str> = options.methods.iter().map(|method| method.name()).collect();
-    let methods = match &methods[..] {
+    let methods = match &options.methods[..] {
         [] => String::new(),
-        methods => format!(" --methods {}", methods.join(",")),
+        methods => format!(" --methods {}", method_list(methods)),
     };
     format!(
         "fourcorners grade --noise {}{} --drives {} --seed {}{methods}{}",

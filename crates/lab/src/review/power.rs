@@ -16,8 +16,9 @@ const SECONDS: u64 = 30;
 const QUICK_SECONDS: u64 = 5;
 const IDLE_SECONDS: u64 = 60;
 const IDLE: &str = "idle-power";
-/// What it does by itself then, joules; if that has no end, watts with it.
+/// What it does by itself then: joules.
 const IDLE_WORK: &str = "idle-work";
+/// What a drive draws that is still at work at the end: watts, its work included.
 const UNSETTLED: &str = "idle-power-with-work";
 /// What the processors draw; not to be taken for the drive.
 pub(super) const MACHINE: &str = "machine-power";

@@ -244,8 +244,8 @@ pub(super) fn conclude(record: &mut Record) {
     });
 }
 
-/// What the speed of the two reads says where nothing else of a TRIM was seen; none where one of them was not measured to its
-/// end, or where it is no faster and nothing else was `looked` at.
+/// What the speed of the two reads says where nothing else of a TRIM was seen. None where one of them was not measured to its end; and,
+/// unless the content or the map was `looked` at, none where the second is not faster.
 fn by_speed(record: &Record, looked: bool) -> Option<(Outcome, String)> {
     let figures = [WRITTEN, TRIMMED];
     let [written, trimmed] = figures.map(|name| finished(record, name));
@@ -474,7 +474,7 @@ mod tests {
         assert!(why.contains("no other effect") && why.contains("variation"), "{why}");
     }
 
-    /// An SSD at 500 MB/s reads the plan's span in 2 s: there are no four seconds to be compared.
+    /// An SSD at 500 MB/s reads the span of the plan in 2 s, which is too few seconds to compare.
     #[test]
     fn reads_of_a_second_or_two_are_told_apart_by_their_latencies() {
         let flash = |io: u64| 240 + io * 7 % 40;
@@ -559,5 +559,12 @@ mod tests {
         assert_eq!((verdict.outcome, verdict.value), (Outcome::No, Some(0.0)), "{verdict:?}");
         // Its records stay as they are, the words of the threshold with them.
         assert!(verdict.threshold.ends_with("and would not without that time"));
+        assert!(verdict.words(&record).contains("MB/s"));
+        // Where the map says that it forgot, no rate stands beside that as if it had decided.
+        record.notes = vec![note(MAPPED, "It maps nothing of it.".into(), 0.0)];
+        conclude(&mut record);
+        let verdict = &record.verdicts[1];
+        assert_eq!((verdict.outcome, verdict.figures.len()), (Outcome::Yes, 0), "{verdict:?}");
+        assert!(!verdict.words(&record).contains("MB/s"));
     }
 }

@@ -157,7 +157,7 @@ impl Open {
     const NOTHING: Open = Open { tortured: [1.0; 2], trimmed: [1.0; 2], gained: [1.0; 2] };
 
     /// What the passes leave open, held against each other place by place: a buffer that fills slows all of them at the same place, and
-    /// that is no chance. None where a pass took too few seconds to tell.
+    /// that is no chance. None if a pass took fewer than four whole seconds.
     fn of(record: &Record) -> Option<Open> {
         // A virtual drive does the same whenever it is asked.
         if record.clock == ClockName::Virtual {
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(weighed([500.0, 200.0, 350.0], 0.03).0, Outcome::Partly);
     }
 
-    /// Writes a pass over `mb` into a record of a device, from its rate at each second and after so many MB.
+    /// Adds a pass over `mb` to the record of a device. `rate` gives MB/s from the second and the MB written so far.
     fn pass_of(record: &mut Record, name: &str, mb: f64, rate: impl Fn(usize, f64) -> f64) {
         const STEPS: usize = 16;
         let (mut done, mut seconds, mut marks) = (0.0, vec![0.0], Vec::new());
@@ -431,7 +431,7 @@ mod tests {
         let half = outcome(&buffered(1200.0, 360.0));
         assert_eq!(half.outcome, Outcome::Partly, "{half:?}");
         assert_eq!(outcome(flat).outcome, Outcome::No);
-        // As fast in all, and at other places: that is no more than chance.
+        // As fast on average, but fast in another place: the passes cannot be paired.
         let late = |_: usize, done: f64| if done > 660e3 { 2000.0 } else { 600.0 };
         let late = outcome(&late);
         assert_eq!(late.outcome, Outcome::Undetermined, "{late:?}");

@@ -511,7 +511,7 @@ fn a_flush_promises_nothing_that_was_asked_for_after_it_in_the_same_nanosecond()
     assert_eq!(promised([trim, flush]), Nanos(5000));
 }
 
-/// An I/O of 4 KiB or a flush, asked for at so many microseconds.
+/// An I/O of 4 KiB, or a flush, asked for `at_us` microseconds after the start.
 fn io(at_us: u64, op: Op, offset_bytes: u64) -> TraceIo {
     TraceIo {
         at: Nanos(at_us * 1000),

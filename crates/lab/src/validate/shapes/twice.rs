@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{Entry, EntryTest};
-use super::{Compared, Part};
+use super::{Compared, Part, numbers};
 
 /// Numbers by their dotted path in an entry's `result`, as they were compared.
 type ComparedNumbers = BTreeMap<String, Compared>;
@@ -46,7 +46,7 @@ fn is_the_same_test(first: &Entry, second: &Entry) -> bool {
 fn difference((first, compared): (&Entry, &ComparedNumbers), second: &Entry) -> ComparedNumbers {
     let both = compared.keys().filter_map(|path| {
         let (published, again) = (first.number(path)?, second.number(path)?);
-        let error = (published != 0.0).then(|| again / published - 1.0);
+        let error = numbers::error(path, published, again);
         Some((path.clone(), Compared { published, simulated: again, error }))
     });
     both.collect()
