@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fourcorners_lab::campaign::{ChosenMethod, Session, Settings, Sink, author_name, measure};
 use fourcorners_lab::memory::check_memory;
-use fourcorners_lab::review::{Method, UnknownMethod};
+use fourcorners_lab::review::{Method, UnknownMethod, Watch};
 use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -134,10 +134,8 @@ fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
 struct Reviews(Arc<Told>);
 
 impl Sink for Reviews {
-    type Watch = Piece;
-
-    fn watch(&self, _target: &str, _method: &str) -> Piece {
-        Piece::new(&self.0)
+    fn watch<'w>(&'w self, _target: &str, _method: &str) -> Box<dyn Watch + 'w> {
+        Box::new(Piece::new(&self.0))
     }
 
     fn stopped(&self) -> bool {

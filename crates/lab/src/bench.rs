@@ -48,7 +48,7 @@ pub struct Case {
 /// # Errors
 /// When the catalogue has no such drive.
 pub fn run_all(
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
     mut report: impl FnMut(&Case),
 ) -> Result<Vec<Case>, CatalogueError> {
     let resident = resident_bytes();
@@ -90,17 +90,17 @@ fn drive(set: &str) -> Result<Ssd, CatalogueError> {
     Ssd::new(ssd).map_err(|cause| CatalogueError::Value { place: DRIVE.into(), cause })
 }
 
-struct Bench<'a, O> {
+struct Bench<'a> {
     /// With variation and without.
     drives: [Ssd; 2],
     /// Memory of the process before there was a drive.
     resident: u64,
-    observer: &'a mut O,
+    observer: &'a mut dyn Observer,
     cases: Vec<Case>,
     stopped: bool,
 }
 
-impl<O: Observer> Bench<'_, O> {
+impl Bench<'_> {
     fn purge(&mut self) {
         self.drives.iter_mut().for_each(Ssd::purge);
     }

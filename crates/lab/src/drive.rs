@@ -217,7 +217,7 @@ impl Drive {
     }
 
     /// Runs a job on it.
-    pub fn run(&mut self, job: &Job, observer: &mut impl Observer) -> Outcome {
+    pub fn run(&mut self, job: &Job, observer: &mut dyn Observer) -> Outcome {
         self.run_marked(job, u64::MAX, observer)
     }
 
@@ -226,7 +226,7 @@ impl Drive {
         &mut self,
         job: &Job,
         mark_bytes: u64,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Outcome {
         self.account(|drive| match drive.view() {
             View::Ssd(ssd) => run_marked(ssd, job, mark_bytes, observer),
@@ -241,13 +241,13 @@ impl Drive {
         &mut self,
         job: &Job,
         range: Range,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> (Outcome, Result<Nanos, Fault>) {
         fn both<T: Target>(
             target: &mut T,
             job: &Job,
             range: Range,
-            observer: &mut impl Observer,
+            observer: &mut dyn Observer,
         ) -> (Measured, Result<Nanos, Fault>) {
             let mut trimming = Trimming::begin(target, range);
             let measured = run(&mut trimming, job, observer);
@@ -320,7 +320,7 @@ impl Drive {
         &mut self,
         source: &mut impl Source,
         size: (u32, u64),
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Outcome {
         self.account(|drive| match drive.view() {
             View::Ssd(ssd) => run_source(ssd, source, size, observer),
@@ -390,7 +390,7 @@ impl Drive {
     pub fn run_streams(
         &mut self,
         plan: &Plan,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<RunResult, UringError> {
         Ok(match self.view() {
             View::Ssd(ssd) => streams::run(ssd, plan, observer),
@@ -416,7 +416,7 @@ impl Drive {
     pub fn lay_out(
         &mut self,
         plan: &Plan,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<JobEnd, UringError> {
         let read = || plan.streams.iter().filter(|stream| stream.operations.has(Direction::Read));
         let start = read().map(|stream| stream.span_start_bytes).min().unwrap_or(0);

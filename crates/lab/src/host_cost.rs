@@ -33,7 +33,7 @@ impl HostCost {
     ///
     /// # Errors
     /// Why it cannot be.
-    pub fn measure(path: &Path, observer: &mut impl Observer) -> Result<HostCost, String> {
+    pub fn measure(path: &Path, observer: &mut dyn Observer) -> Result<HostCost, String> {
         let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
         let opened = guard::open_for_reading(&found).map_err(|refusal| refusal.to_string())?;
         if let Some(found) = opened.in_memory(&found) {

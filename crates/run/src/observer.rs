@@ -10,7 +10,8 @@ pub(crate) const WALL_TICK: Nanos = Nanos(100_000_000);
 /// Answers and waits between two looks at the observer.
 pub(crate) const LOOK_AFTER: u32 = 8192;
 
-/// Who watches a job: told how far it is, asked whether to go on.
+/// Who watches a job: told how far it is, asked whether to go on. Loops take it as `dyn`: it is asked so seldom that a call through a
+/// table costs nothing, and they are compiled once for all who watch.
 pub trait Observer {
     /// Called every few thousand I/Os (virtual) or at least ten times a second (wall) with the
     /// part that is done, 0 to 1. `false` stops the job.
@@ -32,16 +33,16 @@ impl Observer for Unobserved {
 }
 
 /// Tells an observer of a whole what a part of it tells of itself.
-pub struct PartObserver<'a, O> {
+pub struct PartObserver<'a> {
     /// Of the whole.
-    pub observer: &'a mut O,
+    pub observer: &'a mut dyn Observer,
     /// What came before, 0 to 1.
     pub from: f64,
     /// How much of the whole it is.
     pub share: f64,
 }
 
-impl<O: Observer> Observer for PartObserver<'_, O> {
+impl Observer for PartObserver<'_> {
     fn go_on(&mut self, part_done: f64) -> bool {
         self.observer.go_on(self.from + self.share * part_done)
     }

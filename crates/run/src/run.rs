@@ -22,7 +22,7 @@ use crate::workload::{Stream, time_limit};
 /// The caller has checked that the job fits the target's geometry. A job of zero bytes does
 /// nothing. The I/Os in flight at the end are waited for and counted, so that every I/O lies
 /// within `elapsed`.
-pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -> Measured {
+pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut dyn Observer) -> Measured {
     run_marked(target, job, u64::MAX, observer)
 }
 
@@ -31,7 +31,7 @@ pub fn run_marked<T: Target>(
     target: &mut T,
     job: &Job,
     mark_bytes: u64,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Measured {
     match SyncWriters::<T>::are_in(job) {
         true => run_as_it_is(&mut SyncWriters::new(target, job), job, mark_bytes, observer),
@@ -43,7 +43,7 @@ fn run_as_it_is<T: Target>(
     target: &mut T,
     job: &Job,
     mark_bytes: u64,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Measured {
     Loop::new(target, job, mark_bytes.max(1)).run(target, observer)
 }
@@ -74,7 +74,7 @@ impl Loop {
         }
     }
 
-    fn run<T: Target>(mut self, target: &mut T, observer: &mut impl Observer) -> Measured {
+    fn run<T: Target>(mut self, target: &mut T, observer: &mut dyn Observer) -> Measured {
         let tick = match T::CLOCK {
             Clock::Wall => WALL_TICK,
             Clock::Virtual => Nanos::MAX,

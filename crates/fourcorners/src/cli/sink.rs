@@ -1,10 +1,11 @@
 //! What a review tells: the person or the program at the terminal, and the database.
 
 use fourcorners_lab::campaign::{Sink, Warning};
+use fourcorners_lab::review::Watch;
 use fourcorners_record::Record;
 
 use super::keeper::Keeper;
-use super::progress::{Progress, ReviewProgress};
+use super::progress::Progress;
 
 /// Shows progress, keeps records, and stops when it is interrupted.
 pub(super) struct TerminalSink<'a> {
@@ -13,14 +14,12 @@ pub(super) struct TerminalSink<'a> {
 }
 
 impl Sink for TerminalSink<'_> {
-    type Watch = ReviewProgress;
-
     fn planned(&self, target: &str, method: &str, seconds: f64) {
         self.progress.planned(target, method, seconds);
     }
 
-    fn watch(&self, target: &str, method: &str) -> ReviewProgress {
-        self.progress.of_method(target, method)
+    fn watch<'w>(&'w self, target: &str, method: &str) -> Box<dyn Watch + 'w> {
+        Box::new(self.progress.of_method(target, method))
     }
 
     fn stopped(&self) -> bool {

@@ -34,16 +34,16 @@ pub(super) struct Outputs<'a> {
 /// # Errors
 /// [`DeviceError`] where a target that is the first to be measured cannot be opened; a virtual drive that is
 /// new always can.
-pub fn measure(sessions: &[Session], sink: &impl Sink) -> Result<Document, DeviceError> {
+pub fn measure(sessions: &[Session], sink: &dyn Sink) -> Result<Document, DeviceError> {
     measure_into(sessions, Outputs::default(), Vec::new(), sink)
 }
 
 /// Measures what is left of all sessions, and saves on the way.
-pub(super) fn measure_into<S: Sink>(
+pub(super) fn measure_into(
     sessions: &[Session],
     outputs: Outputs<'_>,
     mut begun: Vec<Option<SavedProgress>>,
-    sink: &S,
+    sink: &dyn Sink,
 ) -> Result<Document, DeviceError> {
     // The first record of each session, and what each record's target is called.
     let mut names = Vec::new();
@@ -125,8 +125,8 @@ struct Work<'a> {
 struct Whole;
 
 /// What all reviews of a run share.
-struct Run<'a, S> {
-    sink: &'a S,
+struct Run<'a> {
+    sink: &'a dyn Sink,
     outputs: Outputs<'a>,
     /// What the target of each record is called.
     names: Vec<String>,
@@ -135,7 +135,7 @@ struct Run<'a, S> {
     begun: Vec<Option<SavedProgress>>,
 }
 
-impl<S: Sink> Run<'_, S> {
+impl Run<'_> {
     /// Where a record goes on; an error if there is nothing left of it.
     fn from(&self, slot: usize) -> Result<Option<Checkpoint>, Whole> {
         match &self.begun[slot] {
@@ -216,7 +216,7 @@ impl<S: Sink> Run<'_, S> {
         Ok(())
     }
 
-    fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_, S> {
+    fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_> {
         let watch = self.sink.watch(&self.names[slot], session.plans[method].0.name());
         let is_real = session.target.is_real();
         Saving { run: self, watch, slot, is_real, saved: None }
@@ -243,9 +243,9 @@ impl Records {
 
 /// Shows progress, and saves after each figure of a real drive: the next one may fail, and
 /// measuring again costs hours there.
-struct Saving<'a, S: Sink> {
-    run: &'a Run<'a, S>,
-    watch: S::Watch,
+struct Saving<'a> {
+    run: &'a Run<'a>,
+    watch: Box<dyn Watch + 'a>,
     slot: usize,
     is_real: bool,
     /// When a place to go on from was saved.
@@ -256,7 +256,7 @@ struct Saving<'a, S: Sink> {
 /// a disk has written all of them.
 const BETWEEN_SAVES: Duration = Duration::from_secs(1);
 
-impl<S: Sink> Watch for Saving<'_, S> {
+impl Watch for Saving<'_> {
     fn step(&mut self, step: &Step<'_>) {
         self.watch.step(step);
     }

@@ -93,7 +93,7 @@ impl Campaign {
         self,
         resumed: Option<Resumed>,
         results: Option<&ResultsFolder>,
-        sink: &impl Sink,
+        sink: &dyn Sink,
     ) -> Result<Outcome, CampaignError> {
         let reviews = self.reviews();
         let mut created = CreatedFiles::default();
@@ -118,7 +118,7 @@ impl Campaign {
         created: &mut CreatedFiles,
         resumed: Option<Resumed>,
         results: Option<&ResultsFolder>,
-        sink: &impl Sink,
+        sink: &dyn Sink,
     ) -> Result<(Document, Option<ResumeFolder>), CampaignError> {
         let sessions = self.create(created)?.sessions()?;
         let is_new = resumed.is_none();

@@ -9,14 +9,11 @@ use crate::review::{Checkpoint, Step, Watch};
 
 /// Where the events of a campaign go. Reviews run side by side, so it is called from several threads.
 pub trait Sink: Sync {
-    /// Watches one review.
-    type Watch: Watch;
-
     /// A method of a target that will be run, and how many seconds it takes on the target's clock, roughly.
     fn planned(&self, _target: &str, _method: &str, _seconds: f64) {}
 
-    /// A method of a target begins.
-    fn watch(&self, target: &str, method: &str) -> Self::Watch;
+    /// A method of a target begins: who watches it.
+    fn watch<'w>(&'w self, target: &str, method: &str) -> Box<dyn Watch + 'w>;
 
     /// Whether no other review is to be begun; those that are under way ask their watch.
     fn stopped(&self) -> bool;
@@ -50,10 +47,8 @@ pub enum Warning {
 pub struct Unwatched;
 
 impl Sink for Unwatched {
-    type Watch = Unwatched;
-
-    fn watch(&self, _target: &str, _method: &str) -> Unwatched {
-        Unwatched
+    fn watch<'w>(&'w self, _target: &str, _method: &str) -> Box<dyn Watch + 'w> {
+        Box::new(Unwatched)
     }
 
     fn stopped(&self) -> bool {

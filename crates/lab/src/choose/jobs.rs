@@ -171,7 +171,7 @@ pub(super) fn measure(
     plan: &Plan,
     candidate: &Candidate,
     state: State,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Measured, Obstacle> {
     let mut footprint = Footprint::default();
     for stream in &plan.streams {
@@ -248,7 +248,7 @@ struct Ran {
     joules: Option<f64>,
 }
 
-fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> Ran {
+fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut dyn Observer) -> Ran {
     let before = target.energy_j(target.now());
     let mut busy = Busy::new(target);
     let result = streams::run(&mut busy, plan, observer);

@@ -47,7 +47,7 @@ pub(super) fn prepared(
     candidate: &Candidate,
     state: State,
     footprint: &Footprint,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Drive, Obstacle> {
     let mut drive = candidate.drive();
     if !candidate.has_a_state() {

@@ -197,7 +197,7 @@ impl Tasks {
         &self,
         request: &Request,
         index: usize,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Measured, Obstacle> {
         let candidate = &request.candidates[index];
         let need = candidate.memory_bytes();

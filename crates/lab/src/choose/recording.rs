@@ -136,7 +136,7 @@ impl Recording {
         &self,
         candidate: &Candidate,
         state: State,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Measured, Obstacle> {
         let capacity = candidate.capacity_bytes();
         self.check_room(capacity)?;
@@ -230,7 +230,7 @@ impl Recording {
         &self,
         addresses: Addresses,
         geometry: Geometry,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Footprint, Obstacle> {
         let mut options = self.options.clone();
         if let Some(map) = addresses.map(&self.card, geometry)? {

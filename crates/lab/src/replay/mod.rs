@@ -201,7 +201,7 @@ pub fn replay(
     plan: &Plan,
     drive: &mut Drive,
     (target, host): (TargetInfo, Option<Host>),
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Record {
     let mut bench = Bench::new(plan, drive, target, host);
     let total = plan.states.len().max(1) as f64;
@@ -222,9 +222,9 @@ pub fn replay(
 }
 
 /// Preparation counts for nothing: it is only asked whether to go on.
-struct Silent<'a, 'b, O>(&'a mut PartObserver<'b, O>);
+struct Silent<'a>(&'a mut dyn Observer);
 
-impl<O: Observer> Observer for Silent<'_, '_, O> {
+impl Observer for Silent<'_> {
     fn go_on(&mut self, _part_done: f64) -> bool {
         self.0.go_on(0.0)
     }
@@ -256,7 +256,7 @@ impl Bench<'_> {
         &mut self,
         before: Before,
         drive: &mut Drive,
-        part: &mut PartObserver<'_, impl Observer>,
+        part: &mut dyn Observer,
     ) -> Option<Before> {
         if matches!(before, Before::AsFound | Before::Again) {
             return Some(before);
@@ -311,12 +311,7 @@ impl Bench<'_> {
         Some(reached)
     }
 
-    fn measure(
-        &mut self,
-        before: Before,
-        drive: &mut Drive,
-        part: &mut PartObserver<'_, impl Observer>,
-    ) {
+    fn measure(&mut self, before: Before, drive: &mut Drive, part: &mut dyn Observer) {
         let played = match self.plan.script().play(drive, part) {
             Ok(played) => played,
             Err(error) => return self.record.ended = Ended::Failed(error.to_string()),

@@ -65,7 +65,7 @@ impl Script<'_> {
     pub fn play(
         &self,
         drive: &mut Drive,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Played, ReplayError> {
         let geometry = drive.geometry();
         let mut options = self.options.clone();

@@ -47,7 +47,7 @@ impl Replayed {
         &self,
         drive: &mut Drive,
         record: &mut Record,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Played, ReplayError> {
         let options = Options { ios: self.ios, seed: self.seed, ..Options::default() };
         let trace = Path::new(&self.trace);

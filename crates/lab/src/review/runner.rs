@@ -71,7 +71,7 @@ pub fn review(
     reviewed: Reviewed,
     source: &mut DriveSource<'_>,
     from: Option<Checkpoint>,
-    watch: &mut impl Watch,
+    watch: &mut dyn Watch,
 ) -> Record {
     let (protocol, scope) = (reviewed.protocol.clone(), reviewed.scope);
     let mut phases = reviewed.plan.clone();
@@ -186,12 +186,12 @@ struct Part {
 }
 
 /// Tells a watch of the whole what a job tells of itself.
-struct Scaled<'a, W> {
-    watch: &'a mut W,
+struct Scaled<'a> {
+    watch: &'a mut dyn Watch,
     part: Part,
 }
 
-impl<W: Watch> Observer for Scaled<'_, W> {
+impl Observer for Scaled<'_> {
     fn go_on(&mut self, part_done: f64) -> bool {
         self.watch.go_on(self.part.from + self.part.share * part_done)
     }

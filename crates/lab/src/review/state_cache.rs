@@ -72,7 +72,7 @@ impl<'a> StateCache<'a> {
     pub(super) fn take(
         &self,
         jobs: &[Job],
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Drive, (Drive, JobEnd)> {
         let Some((last, before)) = jobs.split_last() else { return Ok((self.new)()) };
         let Some(state) = self.states.iter().find(|state| state.jobs == jobs) else {
@@ -122,7 +122,7 @@ fn want(wanted: &mut Vec<(Vec<Job>, usize)>, jobs: &[Job]) {
 fn then(
     mut drive: Drive,
     job: &Job,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Drive, (Drive, JobEnd)> {
     match drive.run(job, observer).measured.ended {
         JobEnd::Complete => {

@@ -73,7 +73,7 @@ impl Review {
         &mut self,
         states: &StateCache<'_>,
         phases: &[Phase],
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Option<Drive> {
         let jobs = preparation(phases.get(1..).unwrap_or_default());
         self.state = "fresh".into();
@@ -100,7 +100,7 @@ impl Review {
         &mut self,
         phase: &Phase,
         drive: &mut Drive,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) {
         match phase {
             Phase::Purge => self.purge(drive),
@@ -180,7 +180,7 @@ impl Review {
         &mut self,
         range: Range,
         drive: &mut Drive,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<(), NotProbed> {
         let probe = Probe::begin(drive, range, self.record.seed)?;
         let mut found = probe.look(drive).map_err(NotProbed::Failed)?;
@@ -201,7 +201,7 @@ impl Review {
         Ok(())
     }
 
-    fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
+    fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut dyn Observer) {
         let before = self.meter_now();
         let time = Nanos::from_secs(seconds);
         if matches!(drive, Drive::Real(_)) {
@@ -215,7 +215,7 @@ impl Review {
     }
 
     /// A virtual drive's clock goes on at once; a real one is waited for.
-    fn leave_alone(&mut self, time: Nanos, drive: &mut Drive, observer: &mut impl Observer) {
+    fn leave_alone(&mut self, time: Nanos, drive: &mut Drive, observer: &mut dyn Observer) {
         if !matches!(drive, Drive::Real(_)) {
             drive.leave_alone(time);
             return;
@@ -276,7 +276,7 @@ impl Review {
     }
 
     /// A trace is replayed; each figure has its name beside those of the other states.
-    fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut impl Observer) {
+    fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut dyn Observer) {
         let played = match replayed.play(drive, &mut self.record, observer) {
             Ok(played) => played,
             Err(error) => return self.record.ended = Ended::Failed(error.to_string()),
@@ -305,7 +305,7 @@ impl Review {
         name: &str,
         job: &Job,
         drive: &mut Drive,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) {
         let mut rates: Vec<(f64, f64)> = Vec::new();
         let mut best: Option<(Job, Outcome)> = None;
@@ -352,7 +352,7 @@ impl Review {
         tracked: &str,
         tests: &[(String, Job)],
         drive: &mut Drive,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) {
         let mut by_round: Vec<f64> = Vec::new();
         for round in 0..most {

@@ -37,7 +37,7 @@ pub(crate) trait Work<T: Target> {
     fn go_on(&mut self, target: &mut T);
 
     /// Tells the observer how far it is; whether to go on.
-    fn is_to_go_on(&self, now: Nanos, observer: &mut impl Observer) -> bool;
+    fn is_to_go_on(&self, now: Nanos, observer: &mut dyn Observer) -> bool;
 
     /// Submits nothing any more.
     fn stop(&mut self, target: &mut T);
@@ -47,7 +47,7 @@ pub(crate) trait Work<T: Target> {
 pub(crate) fn carry_out<T: Target>(
     target: &mut T,
     work: &mut impl Work<T>,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) {
     let tick = match T::CLOCK {
         Clock::Wall => WALL_TICK,

@@ -16,7 +16,7 @@ pub fn run_source<T: Target, S: Source>(
     target: &mut T,
     source: S,
     (queue_depth, ios): (u32, u64),
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Measured {
     let depth = queue_depth.min(target.geometry().queue_depth);
     let start = target.now();
@@ -139,7 +139,7 @@ impl<T: Target, S: Source> Work<T> for Replay<S> {
         }
     }
 
-    fn is_to_go_on(&self, _now: Nanos, observer: &mut impl Observer) -> bool {
+    fn is_to_go_on(&self, _now: Nanos, observer: &mut dyn Observer) -> bool {
         observer.seconds(&self.account.measured.seconds);
         observer.go_on((self.ahead.taken() as f64 / self.ios.max(1) as f64).min(1.0))
     }

@@ -24,7 +24,7 @@ const MOST_FAILURES: u32 = 10_000;
 /// Streams that have more in flight together than the target takes wait in line for it, as in a
 /// kernel's queue, and that is in their latencies. The caller has checked that the spans fit the
 /// target, that blocks are whole logical blocks, and that no stream waits for itself or a later one.
-pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> RunResult {
+pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut dyn Observer) -> RunResult {
     run_told(target, plan, observer, |_, _| {})
 }
 
@@ -32,7 +32,7 @@ pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer)
 pub fn run_told<T: Target>(
     target: &mut T,
     plan: &Plan,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
     tell: fn(&mut T, u32),
 ) -> RunResult {
     let origin = target.now();
@@ -115,7 +115,7 @@ impl<T: Target> Work<T> for Engine<T> {
         }
     }
 
-    fn is_to_go_on(&self, now: Nanos, observer: &mut impl Observer) -> bool {
+    fn is_to_go_on(&self, now: Nanos, observer: &mut dyn Observer) -> bool {
         let parts = self.streams.iter().map(|stream| stream.part_done(now)).sum::<f64>();
         observer.go_on(parts / self.streams.len().max(1) as f64)
     }

@@ -18,7 +18,7 @@ pub fn run_verified<T: Contents>(
     target: &mut T,
     plan: &Plan,
     spec: &Spec,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> RunResult {
     let mut verifying = Verifying::new(target, spec.clone(), plan.changes());
     let mut result = match spec.only {
@@ -97,9 +97,9 @@ fn nothing_run(plan: &Plan) -> RunResult {
 }
 
 /// Asks an observer whether to go on, and says nothing.
-struct Quiet<'a, O>(&'a mut O);
+struct Quiet<'a>(&'a mut dyn Observer);
 
-impl<O: Observer> Observer for Quiet<'_, O> {
+impl Observer for Quiet<'_> {
     fn go_on(&mut self, _part_done: f64) -> bool {
         self.0.go_on(1.0)
     }

@@ -57,7 +57,7 @@ impl ReadBack {
 
 impl<T: Contents> Verifying<'_, T> {
     /// Reads back all blocks of a span that a stream wrote last, and holds them to that.
-    pub fn read_back(&mut self, wanted: Wanted, observer: &mut impl Observer) -> ReadBack {
+    pub fn read_back(&mut self, wanted: Wanted, observer: &mut dyn Observer) -> ReadBack {
         let depth = wanted.depth.min(self.geometry().queue_depth).max(1);
         let mut back = ReadBack::default();
         self.is_of(wanted.stream as u32);

@@ -10,7 +10,6 @@ use fourcorners_lab::review::{Checkpoint, Step, Watch};
 use fourcorners_record::Record;
 use fourcorners_run::Second;
 
-use super::super::progress::ReviewProgress;
 use super::super::sink::TerminalSink;
 
 /// Shows progress, and removes the scratch file.
@@ -39,11 +38,9 @@ fn removed(scratch: &Path) -> io::Result<()> {
 }
 
 impl Sink for ScratchSink<'_> {
-    type Watch = ScratchWatch;
-
-    fn watch(&self, target: &str, method: &str) -> ScratchWatch {
+    fn watch<'w>(&'w self, target: &str, method: &str) -> Box<dyn Watch + 'w> {
         let scratch = self.scratch.lock().ok().and_then(|mut scratch| scratch.take());
-        ScratchWatch { inner: self.inner.watch(target, method), scratch }
+        Box::new(ScratchWatch { inner: self.inner.watch(target, method), scratch })
     }
 
     fn stopped(&self) -> bool {
@@ -65,12 +62,12 @@ impl Sink for ScratchSink<'_> {
 
 /// Removes the scratch file when the first phase begins: it is open by then, and a file that is open is there
 /// without a name.
-pub(super) struct ScratchWatch {
-    inner: ReviewProgress,
+struct ScratchWatch<'a> {
+    inner: Box<dyn Watch + 'a>,
     scratch: Option<PathBuf>,
 }
 
-impl Watch for ScratchWatch {
+impl Watch for ScratchWatch<'_> {
     fn step(&mut self, step: &Step<'_>) {
         if let Some(scratch) = self.scratch.take() {
             // What cannot be removed now is tried again when this is dropped.
@@ -96,7 +93,7 @@ impl Watch for ScratchWatch {
     }
 }
 
-impl Drop for ScratchWatch {
+impl Drop for ScratchWatch<'_> {
     fn drop(&mut self) {
         if let Some(scratch) = self.scratch.take()
             && let Err(error) = removed(&scratch)

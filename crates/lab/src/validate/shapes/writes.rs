@@ -34,7 +34,7 @@ pub(super) fn job(sequential: bool, block_bytes: u32, span_bytes: u64, until: Un
 }
 
 /// Writes a span once in order. `None` when it was stopped or the drive failed.
-pub(super) fn fill(ssd: &mut Ssd, span_bytes: u64, observer: &mut impl Observer) -> Option<()> {
+pub(super) fn fill(ssd: &mut Ssd, span_bytes: u64, observer: &mut dyn Observer) -> Option<()> {
     // The tail that is no whole block is written, too.
     for block_bytes in [FILL_BLOCK_BYTES, 4096] {
         let whole = span_bytes / u64::from(block_bytes) * u64::from(block_bytes);
@@ -62,10 +62,10 @@ pub(super) fn complete(measured: Measured) -> Option<Measured> {
 }
 
 /// Writes under way.
-struct UnderWay<'a, O> {
+struct UnderWay<'a> {
     ssd: &'a mut Ssd,
     job: Job,
-    observer: &'a mut O,
+    observer: &'a mut dyn Observer,
     /// Seconds and bytes so far, at marks.
     marks: Vec<(f64, f64)>,
     mark_bytes: u64,
@@ -74,7 +74,7 @@ struct UnderWay<'a, O> {
     bytes: f64,
 }
 
-impl<O: Observer> UnderWay<'_, O> {
+impl UnderWay<'_> {
     /// Writes on, from where it was. `None` when it was stopped.
     fn go_on(&mut self, until: Until) -> Option<Measured> {
         let job = Job { until, seed: self.job.seed + 1, ..self.job.clone() };
@@ -105,7 +105,7 @@ impl<O: Observer> UnderWay<'_, O> {
 pub(super) fn measure(
     ssd: &mut Ssd,
     (writes, factor, wanted): (&Writes, u64, &[String]),
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Option<Numbers> {
     let whole = ssd.geometry().bytes();
     let block = u64::from(writes.block_bytes);
@@ -134,7 +134,7 @@ pub(super) fn measure(
         bytes: 0.0,
     };
     let mut numbers = Numbers::new();
-    let quarter = |way: &UnderWay<'_, _>| (total as f64 * 0.75 - way.bytes).max(0.0) as u64;
+    let quarter = |way: &UnderWay<'_>| (total as f64 * 0.75 - way.bytes).max(0.0) as u64;
     // A sequential stream begins anew with every job, so it is one.
     if !writes.sequential {
         let first = way.go_on(Until::Seconds(minute(60.0) as u64))?;
@@ -191,11 +191,7 @@ pub(super) fn measure(
 }
 
 /// The steady state, minute by minute.
-fn add_steady<O: Observer>(
-    numbers: &mut Numbers,
-    way: &mut UnderWay<'_, O>,
-    block: u64,
-) -> Option<()> {
+fn add_steady(numbers: &mut Numbers, way: &mut UnderWay<'_>, block: u64) -> Option<()> {
     let mut latency = Histogram::new();
     let mut minutes = Vec::new();
     for _ in 0..STEADY_MINUTES {
@@ -248,9 +244,9 @@ fn add_series(numbers: &mut Numbers, seconds: &[f64], (late, ten, minute): (usiz
 }
 
 /// The rates at the times, in drive or range writes, that the entry names.
-fn add_rates_at<O: Observer>(
+fn add_rates_at(
     numbers: &mut Numbers,
-    way: &UnderWay<'_, O>,
+    way: &UnderWay<'_>,
     (span, block): (f64, f64),
     wanted: &[String],
 ) {
