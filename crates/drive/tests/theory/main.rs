@@ -18,7 +18,7 @@ use fourcorners_drive::config::{SsdConfig, VictimPolicy};
 use fourcorners_drive::{Ssd, Target};
 
 /// Blocks of the drives below. The closed forms are limits of many blocks.
-const BLOCKS: u32 = 2000;
+const BLOCKS: u32 = 1000;
 
 /// A drive of one die with `BLOCKS` blocks of `pages` that data can occupy.
 fn drive(policy: VictimPolicy, pages: u32, effective_op: f64) -> SsdConfig {

@@ -1,4 +1,4 @@
-//! Samsung 840 EVO (AnandTech's review of the 850 EVO). Its SLC buffer is in `tests/turbowrite.rs`.
+//! Samsung 840 EVO (AnandTech's review of the 850 EVO). Its SLC buffer is in `tests/lab/turbowrite.rs`.
 
 use super::{ALL_OVER, Method, average, reviewed_for};
 

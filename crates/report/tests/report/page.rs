@@ -1,8 +1,5 @@
 //! The page in a browser: it draws what it says, complains of nothing and asks for nothing.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,7 +108,7 @@ fn a_request_or_an_error_would_be_noticed() {
 
 #[test]
 fn the_page_draws_its_charts_and_asks_for_nothing() {
-    let document = fixture::review();
+    let document = crate::fixture::review();
     let Some(opened) = open("review.html", &document) else { return };
     assert_eq!(opened.console, Vec::<String>::new(), "the console is silent");
     assert_eq!(left_the_page(&opened), Vec::<&str>::new());
@@ -134,11 +131,11 @@ fn the_page_draws_its_charts_and_asks_for_nothing() {
 
 #[test]
 fn hostile_names_are_only_text() {
-    let mut record = fixture::momentus();
+    let mut record = crate::fixture::momentus();
     let hostile = "</script><script>console.error('in')</script><img src=http://example.invalid/x>";
     record.target.title = hostile.into();
     record.target.name = hostile.into();
-    let document = Document::new(vec![record, fixture::m4()]);
+    let document = Document::new(vec![record, crate::fixture::m4()]);
     let Some(opened) = open("hostile.html", &document) else { return };
     assert_eq!(opened.console, Vec::<String>::new());
     assert_eq!(left_the_page(&opened), Vec::<&str>::new());
@@ -147,7 +144,9 @@ fn hostile_names_are_only_text() {
 
 #[test]
 fn one_drive_alone_and_nothing_at_all() {
-    let Some(alone) = open("alone.html", &Document::new(vec![fixture::m4()])) else { return };
+    let Some(alone) = open("alone.html", &Document::new(vec![crate::fixture::m4()])) else {
+        return;
+    };
     assert_eq!(alone.console, Vec::<String>::new());
     let alone_at = alone.dom.find("<h3>Alone</h3>").expect("it is shown alone");
     let own = alone.dom[alone_at..].split("</figure>").next().unwrap_or_default();

@@ -1,8 +1,6 @@
 //! One drive's worst second is everybody's: what an array makes of a member that stalls or is slow.
 
-mod common;
-
-use common::Random;
+use crate::common::Random;
 use fourcorners_array::{Array, ArrayConfig, Level};
 use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Lba, Nanos, Null, Op, Tag, Target};
 

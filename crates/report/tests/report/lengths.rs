@@ -1,8 +1,5 @@
 //! Quick results beside those of full length: they are named, marked and not ranked together; alike results are not marked.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use fourcorners_record::{Document, Record};
 use fourcorners_report::{card, comparison_sentences, page, part, standings_table, table};
 use fourcorners_results::compare::{Comparison, sides};
@@ -12,7 +9,7 @@ const NO_RANKING: &str = "No ranking: the results of Quick are quick, with durat
 const EVERY: &str = "quick: durations and spans were cut";
 
 fn full(title: &str) -> Record {
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     (record.target.name, record.target.title) = (title.to_lowercase(), title.into());
     record
 }
@@ -98,14 +95,14 @@ fn quick_drives_among_ranked_ones_are_told() {
 
 #[test]
 fn of_a_drive_with_both_the_methods_are_named() {
-    let sweep = || Record { quick: true, ..fixture::sweep() };
-    let shown = page(&Document::new(vec![fixture::m4(), sweep()]));
+    let sweep = || Record { quick: true, ..crate::fixture::sweep() };
+    let shown = page(&Document::new(vec![crate::fixture::m4(), sweep()]));
     assert!(shown.contains("quick, with durations and spans cut: Queue depth sweep<"), "{shown}");
-    let shown = page(&Document::new(vec![fixture::m4(), sweep(), full("Other")]));
+    let shown = page(&Document::new(vec![crate::fixture::m4(), sweep(), full("Other")]));
     let badge = "quick, with durations and spans cut: Crucial m4 256 GB (Queue depth sweep)<";
     assert!(shown.contains(badge) && !shown.contains("(quick)"), "no other drive was swept");
     // Of one method: told apart by that, not by an id.
-    let both = vec![fixture::m4(), Record { quick: true, ..fixture::m4() }];
+    let both = vec![crate::fixture::m4(), Record { quick: true, ..crate::fixture::m4() }];
     let shown = page(&Document::new(both));
     assert!(shown.contains("256 GB (quick)<") && shown.contains("256 GB (full length)<"));
 }
@@ -118,7 +115,9 @@ fn other_spans_are_why_there_is_no_ranking_too() {
     let why = "No ranking: the drives were not measured with the same jobs (time, span or data).";
     assert!(shown.contains(why) && !shown.contains("quick, with"), "{shown}");
     // Drives that have no measure in common are not to be ranked.
-    assert!(!page(&Document::new(vec![full("Full"), fixture::file()])).contains("No ranking"));
+    assert!(
+        !page(&Document::new(vec![full("Full"), crate::fixture::file()])).contains("No ranking")
+    );
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! What a report must hold, whatever its records hold.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use std::path::Path;
 
 use fourcorners_record::{
@@ -13,15 +10,15 @@ use fourcorners_results::compare::{Comparison, document, sides};
 
 #[test]
 fn a_review_of_two_drives_is_one_small_page() {
-    let html = page(&Document::new(vec![fixture::m4(), fixture::momentus()]));
+    let html = page(&Document::new(vec![crate::fixture::m4(), crate::fixture::momentus()]));
     assert!(html.len() < 1_500_000, "{} bytes", html.len());
     assert!(html.contains("4 KiB random write, QD 3, incompressible, used state"));
 }
 
 #[test]
 fn power_is_shown_where_it_is_known() {
-    let without = Document::new(vec![fixture::m4()]);
-    let with = Document::new(vec![fixture::momentus()]);
+    let without = Document::new(vec![crate::fixture::m4()]);
+    let with = Document::new(vec![crate::fixture::momentus()]);
     assert!(page(&with).contains(">Power</th>") && page(&with).contains("<td>2.31 W</td>"));
     assert!(!page(&without).contains(">Power</th>"));
     assert!(table(&with, 80, false).contains("2.31 W"));
@@ -35,10 +32,10 @@ fn power_is_shown_where_it_is_known() {
 
 #[test]
 fn several_drives_have_their_ratios_beneath_each_other() {
-    let one = page(&Document::new(vec![fixture::m4(), fixture::sweep()]));
+    let one = page(&Document::new(vec![crate::fixture::m4(), crate::fixture::sweep()]));
     assert!(!one.contains("id=\"compared\""), "there is nothing to compare with");
-    let repeats: Vec<Record> = (42..47).map(fixture::m4_of_seed).collect();
-    let mut other = fixture::momentus();
+    let repeats: Vec<Record> = (42..47).map(crate::fixture::m4_of_seed).collect();
+    let mut other = crate::fixture::momentus();
     other.target.title = "<b>other</b>".into();
     let found = sides(vec![repeats, vec![other]]);
     let html = comparison_page(&document(&found), &found, &Comparison::of(&found));
@@ -64,9 +61,9 @@ fn several_drives_have_their_ratios_beneath_each_other() {
     ] {
         assert!(part.contains(needle), "no {needle:?}: {part}");
     }
-    let mut near = fixture::m4_of_seed(43);
+    let mut near = crate::fixture::m4_of_seed(43);
     near.target.title = "A part in a thousand faster".into();
-    let html = page(&Document::new(vec![fixture::m4(), near]));
+    let html = page(&Document::new(vec![crate::fixture::m4(), near]));
     assert!(
         html.contains(": all 9 data rates are no different.")
             && html.matches("≈ 1.00").count() >= 9
@@ -75,7 +72,7 @@ fn several_drives_have_their_ratios_beneath_each_other() {
 
 #[test]
 fn a_steady_state_is_drawn_by_block_size_mix_and_round() {
-    let mut records = fixture::everything().records;
+    let mut records = crate::fixture::everything().records;
     records.retain(|record| record.method == "snia");
     let drawn = pictures(&Document::new(records.clone()));
     let names: Vec<&str> = drawn.iter().map(|it| it.name.as_str()).collect();
@@ -101,7 +98,7 @@ fn a_steady_state_is_drawn_by_block_size_mix_and_round() {
 
 #[test]
 fn synchronous_writes_are_a_table_by_what_makes_them_durable() {
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.method = "sync-writes".into();
     let (_, mut figure) = record.figures.shift_remove_index(0).expect("a figure");
     record.figures.clear();
@@ -128,13 +125,13 @@ fn synchronous_writes_are_a_table_by_what_makes_them_durable() {
     ] {
         assert!(html.contains(needle), "no {needle}");
     }
-    assert!(!page(&fixture::review()).contains("id=\"sync\""), "no chapter of nothing");
+    assert!(!page(&crate::fixture::review()).contains("id=\"sync\""), "no chapter of nothing");
 }
 
 #[test]
 fn names_are_never_markup() {
     let hostile = "/tmp/<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.target.name = hostile.into();
     record.target.title = hostile.into();
     record.target.model = Some(hostile.into());
@@ -147,7 +144,7 @@ fn names_are_never_markup() {
     record.figures.insert(hostile.into(), figure);
     record.notes[0].about = hostile.into();
     record.notes[0].text = hostile.into();
-    let mut other = fixture::momentus();
+    let mut other = crate::fixture::momentus();
     other.target.title = "</script><script>alert(3)</script>".into();
     let html = page(&Document::new(vec![record, other]));
     assert!(html.contains("&lt;script&gt;alert(1)"));
@@ -161,8 +158,8 @@ fn names_are_never_markup() {
 
 #[test]
 fn marks_what_is_not_whole_and_which_clock() {
-    let html = page(&fixture::review());
-    let text = table(&fixture::review(), 80, false);
+    let html = page(&crate::fixture::review());
+    let text = table(&crate::fixture::review(), 80, false);
     for needle in ["interrupted before it was complete", "wall time", "virtual time", "incomplete"]
     {
         assert!(html.contains(needle), "page without {needle:?}");
@@ -173,7 +170,7 @@ fn marks_what_is_not_whole_and_which_clock() {
 
 #[test]
 fn curves_pass_through_the_percentiles_beside_them() {
-    let record = fixture::m4();
+    let record = crate::fixture::m4();
     let html = page(&Document::new(vec![record.clone()]));
     for figure in record.figures.values() {
         // The curve is drawn from the lower ends of buckets under 0.8 % wide, the table from
@@ -192,32 +189,32 @@ fn curves_pass_through_the_percentiles_beside_them() {
 #[test]
 fn nothing_in_a_record_panics() {
     let mut documents = vec![Document::new(Vec::new())];
-    let mut bare = fixture::m4();
+    let mut bare = crate::fixture::m4();
     bare.figures.clear();
     bare.series.clear();
     bare.target.title = String::new();
     documents.push(Document::new(vec![bare.clone(), bare]));
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 5e-324] {
-        let mut record = fixture::m4();
+        let mut record = crate::fixture::m4();
         for figure in record.figures.values_mut() {
             ruin(figure, value);
         }
         for series in record.series.values_mut() {
             series.mb_per_s.fill(value);
         }
-        let mut sweep = fixture::sweep();
+        let mut sweep = crate::fixture::sweep();
         sweep.figures.values_mut().for_each(|figure| ruin(figure, value));
         let same = record.clone();
         documents.push(Document::new(vec![record, sweep, same]));
     }
-    let mut everything = fixture::everything();
+    let mut everything = crate::fixture::everything();
     for record in &mut everything.records {
         record.figures.values_mut().for_each(|figure| ruin(figure, f64::NAN));
         record.curves.values_mut().for_each(|curve| curve.points.fill((f64::INFINITY, f64::NAN)));
         record.series.values_mut().for_each(|series| series.iops.truncate(1));
     }
     documents.push(everything);
-    let mut odd = fixture::m4();
+    let mut odd = crate::fixture::m4();
     let (_, mut figure) = odd.figures.shift_remove_index(0).expect("a figure");
     figure.latency_bins_ns = vec![(u64::MAX, u64::MAX), (0, u64::MAX), (5, 0)];
     for name in ["", "_", "random_read_é_qd1", "random_read_4k_qd99999999999", "ü_ä_ö_qd1"] {
@@ -264,7 +261,7 @@ fn ruin(figure: &mut Figure, value: f64) {
 
 #[test]
 fn every_chart_of_the_page_is_a_picture() {
-    let document = fixture::everything();
+    let document = crate::fixture::everything();
     let html = page(&document);
     let pictures = pictures(&document);
     assert_eq!(pictures.len(), html.matches("class=\"chart ").count());
@@ -298,7 +295,7 @@ fn without_texts(svg: &str) -> String {
 
 #[test]
 fn a_table_stands_beside_every_chart() {
-    let document = fixture::everything();
+    let document = crate::fixture::everything();
     let html = page(&document);
     assert_eq!(
         html.matches("class=\"chart ").count(),
@@ -309,7 +306,7 @@ fn a_table_stands_beside_every_chart() {
 
 #[test]
 fn very_long_series_make_no_long_page() {
-    let mut document = fixture::everything();
+    let mut document = crate::fixture::everything();
     let before = page(&document).len();
     for record in &mut document.records {
         for series in record.series.values_mut() {
@@ -324,7 +321,7 @@ fn very_long_series_make_no_long_page() {
 
 #[test]
 fn the_terminal_shows_seconds_and_curves() {
-    let text = table(&fixture::everything(), 80, false);
+    let text = table(&crate::fixture::everything(), 80, false);
     let plotted = text.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
     assert!(plotted > 100 && text.contains("2,000 s") && text.contains('▇'), "{text}");
     for line in text.lines() {
@@ -334,19 +331,19 @@ fn the_terminal_shows_seconds_and_curves() {
 
 #[test]
 fn the_terminal_table_fits_eighty_columns() {
-    let text = table(&fixture::review(), 80, false);
+    let text = table(&crate::fixture::review(), 80, false);
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
     }
     assert!(!text.contains('\u{1b}'), "no colour was asked for");
-    assert!(table(&fixture::review(), 80, true).contains("\u{1b}["));
+    assert!(table(&crate::fixture::review(), 80, true).contains("\u{1b}["));
     let first = text.split("Seagate").next().unwrap_or("");
     insta::assert_snapshot!(first);
 }
 
 #[test]
 fn a_name_cannot_steer_the_terminal() {
-    let mut record = fixture::momentus();
+    let mut record = crate::fixture::momentus();
     record.target.title = "\u{1b}[2Jgone\u{202e}".into();
     let text = table(&Document::new(vec![record]), 80, false);
     assert!(text.starts_with("\u{fffd}[2Jgone\u{fffd}"), "{text:?}");
@@ -354,7 +351,7 @@ fn a_name_cannot_steer_the_terminal() {
 
 #[test]
 fn json_comes_back_as_it_was() {
-    let document = fixture::review();
+    let document = crate::fixture::review();
     assert_eq!(from_json(&to_json(&document)).expect("our own document"), document);
     let newer = r#"{"schema":"fourcorners.review/2","records":7}"#;
     let error = from_json(newer).expect_err("another version").to_string();
@@ -389,12 +386,12 @@ fn documents_follow_the_schema() {
             validator.iter_errors(&json).map(|error| error.to_string()).collect();
         errors.join("\n")
     };
-    assert_eq!(check(&fixture::review()), "");
+    assert_eq!(check(&crate::fixture::review()), "");
     assert_eq!(check(&Document::new(Vec::new())), "");
-    let mut failed = fixture::file();
+    let mut failed = crate::fixture::file();
     failed.ended = Ended::Failed("the device went away".into());
     assert_eq!(check(&Document::new(vec![failed])), "");
-    let mut other = fixture::review();
+    let mut other = crate::fixture::review();
     other.schema = "fourcorners.review/0".into();
     assert_ne!(check(&other), "");
 }

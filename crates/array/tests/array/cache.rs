@@ -1,8 +1,6 @@
 //! What holds of a cache: how often it hits, what it keeps out, and what write-back gains.
 
-mod common;
-
-use common::Random;
+use crate::common::Random;
 use fourcorners_array::{Cache, CacheConfig, CacheCounts, CacheMode, Replacement};
 use fourcorners_catalogue::{Model, built_in};
 use fourcorners_drive::{

@@ -10,7 +10,7 @@ use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
 use fourcorners_run::Unobserved;
 use fourcorners_trace::{Options, card, open};
 
-#[path = "../../trace/tests/common/mod.rs"]
+#[path = "../../../trace/tests/common/mod.rs"]
 mod real;
 
 fn plan(trace: &std::path::Path, pace: Pace, addresses: Addresses, states: Vec<Before>) -> Plan {

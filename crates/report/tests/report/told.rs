@@ -1,8 +1,5 @@
 //! What a page says of quick reviews, of other work, of one drive and of the ends of a strip, and where it does not.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use fourcorners_record::{Document, Record};
 use fourcorners_report::{card, page, standings_table};
 use fourcorners_results::compare::sides;
@@ -18,7 +15,7 @@ fn called(mut record: Record, title: &str) -> Record {
 
 /// The records of a method of the fixture's two drives.
 fn of(method: &str) -> Vec<Record> {
-    let mut records = fixture::everything().records;
+    let mut records = crate::fixture::everything().records;
     records.retain(|record| record.method == method);
     records
 }
@@ -49,7 +46,8 @@ fn the_used_state_of_a_quick_review_is_left_open() {
 
 #[test]
 fn another_job_is_not_ranked_among_those_that_are_alike() {
-    let drives = || ["Alpha", "Beta", "Odd"].map(|title| called(fixture::m4(), title)).to_vec();
+    let drives =
+        || ["Alpha", "Beta", "Odd"].map(|title| called(crate::fixture::m4(), title)).to_vec();
     assert!(!ranking(drives()).contains('–'), "{}", ranking(drives()));
     let mut odd = drives();
     for figure in odd[2].figures.values_mut() {
@@ -65,11 +63,11 @@ fn another_job_is_not_ranked_among_those_that_are_alike() {
 #[test]
 fn of_two_drives_that_have_values_none_is_to_avoid() {
     let [slow, fast] = [1.0, 2.0].map(|factor| {
-        let mut record = called(fixture::m4(), if factor == 1.0 { "Slow" } else { "Fast" });
+        let mut record = called(crate::fixture::m4(), if factor == 1.0 { "Slow" } else { "Fast" });
         record.figures.values_mut().for_each(|figure| figure.mb_per_s *= factor);
         record
     });
-    let mut none = called(fixture::m4(), "None");
+    let mut none = called(crate::fixture::m4(), "None");
     none.figures.clear();
     let two = ranking(vec![slow.clone(), fast.clone(), none]);
     assert!(two.contains("Fastest: Fast") && !two.contains("To avoid"), "{two}");
@@ -96,7 +94,7 @@ fn how_long_data_stays_is_drawn_for_each_drive() {
 #[test]
 fn at_the_end_of_a_strip_stands_the_drive_itself_where_it_is_the_last() {
     let ends = |factor: f64| {
-        let mut record = fixture::m4();
+        let mut record = crate::fixture::m4();
         record.figures.values_mut().for_each(|figure| figure.mb_per_s *= factor);
         let shown = page(&Document::new(vec![record]));
         ["fastest: this drive", "slowest: this drive"].map(|end| shown.to_lowercase().contains(end))
@@ -115,14 +113,14 @@ fn the_used_state_of_four_corners_is_placed_where_it_was_brought_about() {
         let grey = "The used state of grey drives was measured at full length.";
         [strip, clause, grey].map(|words| shown.contains(words))
     };
-    assert_eq!(said(fixture::m4()), [true; 3]);
+    assert_eq!(said(crate::fixture::m4()), [true; 3]);
     // In seconds, of a part of the drive, of another method, or where there is none, nothing is said of it.
-    assert_eq!(said(Record { quick: true, ..fixture::m4() }), [false; 3]);
-    let mut part = fixture::m4();
+    assert_eq!(said(Record { quick: true, ..crate::fixture::m4() }), [false; 3]);
+    let mut part = crate::fixture::m4();
     part.figures.values_mut().for_each(|it| it.job.span_bytes = 8_000_000_000);
     assert_eq!(said(part), [false; 3]);
-    assert_eq!(said(Record { method: "mine".into(), ..fixture::m4() }), [false; 3]);
-    let mut none = fixture::m4();
+    assert_eq!(said(Record { method: "mine".into(), ..crate::fixture::m4() }), [false; 3]);
+    let mut none = crate::fixture::m4();
     none.figures.shift_remove("random_write_4k_qd3_incompressible_used");
     assert_eq!(said(none), [false; 3]);
 }
@@ -130,7 +128,7 @@ fn the_used_state_of_four_corners_is_placed_where_it_was_brought_about() {
 #[test]
 fn a_card_names_as_many_drives_as_it_says() {
     let of = |number: usize| {
-        let drives = (0..number).map(|at| called(fixture::m4(), &format!("Drive {at}")));
+        let drives = (0..number).map(|at| called(crate::fixture::m4(), &format!("Drive {at}")));
         card(&Document::new(drives.collect())).expect("several drives").svg
     };
     let (few, many) = (of(9), of(12));

@@ -3,7 +3,6 @@
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);
 
-#[allow(dead_code, reason = "each test program uses a part")]
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,9 +1,7 @@
 //! Commands of every kind at every size and alignment, on arrays of every kind: each is answered once, time never
 //! goes back, and the same commands have the same answers.
 
-mod common;
-
-use common::Random;
+use crate::common::Random;
 use fourcorners_array::{Array, ArrayConfig, Level};
 use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Null, Op, Ssd, Tag, Target};

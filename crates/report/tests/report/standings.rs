@@ -1,15 +1,12 @@
 //! The ranking of several drives follows their figures, and says nothing that they do not.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use fourcorners_record::{ClockName, Document, Record};
 use fourcorners_report::{page, standings_table, table};
 use fourcorners_results::compare::sides;
 
 /// A drive whose figures are those of the fixture's m4 times `factor`.
 fn drive(title: &str, factor: f64) -> Record {
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.target.title = title.into();
     record.target.name = title.to_lowercase();
     for figure in record.figures.values_mut() {
@@ -89,18 +86,22 @@ fn drives_that_each_lead_somewhere_have_no_overall_winner() {
 
 #[test]
 fn one_drive_alone_is_not_ranked() {
-    assert_eq!(ranking(vec![fixture::m4()]), "");
-    assert_eq!(ranking(vec![fixture::m4(), fixture::sweep()]), "", "two methods of one drive");
-    assert_eq!(ranking(vec![fixture::m4(), fixture::m4_of_seed(43)]), "", "repeats");
+    assert_eq!(ranking(vec![crate::fixture::m4()]), "");
+    assert_eq!(
+        ranking(vec![crate::fixture::m4(), crate::fixture::sweep()]),
+        "",
+        "two methods of one drive"
+    );
+    assert_eq!(ranking(vec![crate::fixture::m4(), crate::fixture::m4_of_seed(43)]), "", "repeats");
     assert_eq!(ranking(Vec::new()), "");
-    let alone = Document::new(vec![fixture::m4()]);
+    let alone = Document::new(vec![crate::fixture::m4()]);
     assert!(!table(&alone, 80, false).contains("All drives"));
     assert!(!page(&alone).contains("id=\"ranking\""));
 }
 
 #[test]
 fn a_hard_disk_beside_ssds_is_last() {
-    let records = vec![fixture::momentus(), drive("Slower", 0.8), fixture::m4()];
+    let records = vec![crate::fixture::momentus(), drive("Slower", 0.8), crate::fixture::m4()];
     let text = flat(records.clone());
     assert!(text.contains("Fastest: Crucial m4 256 GB, first in 4 of 4"), "{text}");
     let used = "Best in the used state: Crucial m4 256 GB (random write in the used state 61.4 MB/s; \
@@ -125,11 +126,11 @@ fn a_hard_disk_beside_ssds_is_last() {
 #[test]
 fn all_columns_fit_eighty_characters() {
     let document = Document::new(vec![
-        fixture::m4(),
-        fixture::sweep(),
+        crate::fixture::m4(),
+        crate::fixture::sweep(),
         drive("A drive with quite a long name 512 GB", 9.0),
-        renamed(fixture::sweep(), "A drive with quite a long name 512 GB"),
-        fixture::momentus(),
+        renamed(crate::fixture::sweep(), "A drive with quite a long name 512 GB"),
+        crate::fixture::momentus(),
     ]);
     let text = standings_table(&sides(vec![document.records]), 80, false);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -145,7 +146,7 @@ fn renamed(mut record: Record, title: &str) -> Record {
 #[test]
 fn consistency_is_by_the_worst_second_of_the_run_without_spare_area() {
     let of = |title, worst| {
-        let mut records = fixture::everything().records;
+        let mut records = crate::fixture::everything().records;
         records.retain(|record| record.method == "consistency");
         let mut record = renamed(records.swap_remove(0), title);
         for (name, series) in &mut record.series {
@@ -181,7 +182,7 @@ fn a_drive_without_a_figure_has_no_rank() {
 fn a_quick_run_is_not_ranked_among_full_ones() {
     let mut quick = drive("Quick", 9.0);
     quick.quick = true;
-    assert!(flat(vec![quick.clone(), fixture::m4()]).starts_with("No ranking: "));
+    assert!(flat(vec![quick.clone(), crate::fixture::m4()]).starts_with("No ranking: "));
     let text = flat(vec![quick, drive("Alpha", 1.0), drive("Beta", 2.0)]);
     assert!(text.contains("Fastest: Beta") && text.contains("– Quick (quick) – – – – –"), "{text}");
 }

@@ -1,14 +1,11 @@
 //! Verdicts on the terminal and on the page: words made of their data, and what is said where two do
 //! not go together.
 
-#[path = "../../results/tests/fixture/mod.rs"]
-mod fixture;
-
 use fourcorners_record::{Document, Outcome, Record, Verdict, disagreements};
 use fourcorners_report::{page, table};
 
 fn judged(method: &str, id: &str, outcome: Outcome) -> Record {
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.method = method.into();
     record.notes.clear();
     record.verdicts = vec![Verdict {

@@ -1,7 +1,5 @@
 //! Encrypted connections: who is let in, who is not, and that those who are notice nothing of the others.
 
-mod common;
-
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -11,7 +9,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use common::header;
+use crate::common::header;
 use fourcorners_drive::{Nanos, Null};
 use fourcorners_serve::contents::{Contents, Memory};
 use fourcorners_serve::nbd::Export;

@@ -169,7 +169,7 @@ fn a_drive_that_is_not_there_is_not_run_and_a_folder_has_it() {
     assert!(
         Drives::with_folder(folder.path()).err().expect("empty").to_string().contains("no file")
     );
-    let text = include_str!("../../../drives/samsung-970-evo-plus.toml")
+    let text = include_str!("../../../../drives/samsung-970-evo-plus.toml")
         .replace("usual =", "names = [\"nobody 9000\"]\nusual =");
     std::fs::write(folder.path().join("nobody.toml"), text).expect("a file");
     let drives = Drives::with_folder(folder.path()).expect("a drive");

@@ -1,7 +1,5 @@
 //! The loop with clients: our own, hostile ones, and those that others wrote.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -19,7 +17,7 @@ use fourcorners_serve::{
 };
 use fourcorners_testing::skipped;
 
-use common::header;
+use crate::common::header;
 
 /// Bytes of the drives here: 64 MiB, so that all of it is copied in a moment.
 const BYTES: u64 = 64 << 20;
