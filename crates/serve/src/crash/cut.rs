@@ -320,11 +320,12 @@ impl History {
         }
     }
 
-    /// Counts what is lost: sectors whose newest write that was promised, or answered, is not there and nothing newer is, and
-    /// that no TRIM was answered of since.
+    /// Counts what is lost: sectors whose newest write that was promised, and sectors whose newest write that was only answered, is
+    /// not there and nothing newer is, and that no TRIM was answered of since. One sector can be both: a write without a promise that
+    /// came after a promised one makes up for it only if it is there.
     fn count_losses(&self, cut: &mut Cut) {
-        // From the newest event to the oldest: which sectors hold something at least as new.
-        let mut newer = Covered::default();
+        // From the newest event to the oldest: which sectors hold something at least as new, or were counted as lost.
+        let (mut promised, mut answered) = (Covered::default(), Covered::default());
         if let Some(wiped) = &cut.wiped {
             self.count_wiped(wiped.clone(), cut);
         }
@@ -332,28 +333,28 @@ impl History {
         for index in (cut.settled..cut.asked).rev() {
             let event = &self.events[index];
             let kept = left.next_if(|left| left.event == index);
-            if let Some(kept) = kept {
-                kept.sectors.iter().cloned().for_each(|sectors| newer.add(sectors));
+            for sectors in kept.iter().flat_map(|kept| &kept.sectors) {
+                promised.add(sectors.clone());
+                answered.add(sectors.clone());
             }
             if event.answered > cut.at {
                 continue;
             }
-            if event.op == Op::Trim {
+            match event.op {
                 // Whoever was answered counts on nothing older, whether the cut undoes the TRIM or not.
-                newer.add(event.sectors.clone());
+                Op::Trim => promised.add(event.sectors.clone()),
+                Op::Write if event.promised <= cut.at => {
+                    let lost = promised.missing(event.sectors.clone());
+                    cut.promised_lost += u64::from(lost > 0);
+                    cut.promised_lost_sectors += lost;
+                    promised.add(event.sectors.clone());
+                }
+                Op::Write => {
+                    cut.answered_lost_sectors += answered.missing(event.sectors.clone());
+                }
+                Op::Read | Op::Flush => continue,
             }
-            if event.op != Op::Write {
-                continue;
-            }
-            let lost = newer.missing(event.sectors.clone());
-            if event.promised <= cut.at {
-                cut.promised_lost += u64::from(lost > 0);
-                cut.promised_lost_sectors += lost;
-            } else {
-                cut.answered_lost_sectors += lost;
-            }
-            // What was lost of it is not to be counted again for an older write that it replaced.
-            newer.add(event.sectors.clone());
+            answered.add(event.sectors.clone());
         }
     }
 

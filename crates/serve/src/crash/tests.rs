@@ -581,6 +581,25 @@ fn after_the_answer_to_a_trim_nobody_counts_on_what_was_there() {
 }
 
 #[test]
+fn an_overwrite_that_is_lost_as_well_makes_up_for_no_promise() {
+    let lost = |class: Class, ios: &[TraceIo]| {
+        let history = played(&SsdConfig::default(), ios, class.flushes());
+        let cut = history.cut(class, history.end, 1);
+        [cut.promised_lost, cut.promised_lost_sectors, cut.answered_lost_sectors]
+    };
+    let (write, flush) = (io(0, Op::Write, 0), io(1_000, Op::Flush, 0));
+    let (again, half) =
+        (io(2_000, Op::Write, 0), TraceIo { bytes: 2048, ..io(2_000, Op::Write, 0) });
+    assert_eq!(lost(Class::LostFlush, &[write, flush, again]), [1, 8, 8]);
+    assert_eq!(lost(Class::LostFlush, &[write, flush, half]), [1, 8, 4]);
+    // On a drive that keeps its promises only the overwrite is lost.
+    assert_eq!(lost(Class::Honest, &[write, flush, again]), [0, 0, 8]);
+    // A newer promise of the same sectors is the one that counts.
+    let flushed = io(3_000, Op::Flush, 0);
+    assert_eq!(lost(Class::LostFlush, &[write, flush, again, flushed]), [1, 8, 0]);
+}
+
+#[test]
 fn a_wrong_bit_in_what_was_trimmed_breaks_no_promise() {
     let broken = |ios: &[TraceIo]| {
         let history = played(&SsdConfig::default(), ios, Flushes::Kept);
