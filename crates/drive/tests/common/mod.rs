@@ -118,6 +118,15 @@ pub fn closed_loop<T: Target>(
     depth: u32,
     mut next: impl FnMut() -> Option<Io>,
 ) -> Vec<Nanos> {
+    closed_loop_of(drive, depth, &mut next)
+}
+
+/// The same, compiled once for all that is asked of a kind of drive.
+fn closed_loop_of<T: Target>(
+    drive: &mut T,
+    depth: u32,
+    next: &mut dyn FnMut() -> Option<Io>,
+) -> Vec<Nanos> {
     let mut submitted = vec![Nanos::ZERO; depth as usize];
     let mut latencies = Vec::new();
     let mut flying = 0;
