@@ -116,9 +116,7 @@ pub(super) fn time(field: &'static str, text: &[u8], unit_ns: u64) -> Result<Nan
 /// An I/O whose numbers are possible.
 #[inline]
 pub(super) fn io(at: Nanos, op: Op, offset_bytes: u64, bytes: u64) -> Result<TraceIo, Reason> {
-    if at > MOST_TIME {
-        return Err(beyond("time", at.0, "at most 73 years in nanoseconds"));
-    }
+    possible(at)?;
     if op == Op::Flush {
         return Ok(TraceIo {
             at,
@@ -148,6 +146,21 @@ pub(super) fn io(at: Nanos, op: Op, offset_bytes: u64, bytes: u64) -> Result<Tra
         device: 0,
         flags: Default::default(),
     })
+}
+
+/// The same I/O at another time.
+#[inline]
+pub(super) fn at(at: Nanos, io: TraceIo) -> Result<TraceIo, Reason> {
+    possible(at)?;
+    Ok(TraceIo { at, ..io })
+}
+
+#[inline]
+fn possible(at: Nanos) -> Result<(), Reason> {
+    match at > MOST_TIME {
+        true => Err(beyond("time", at.0, "at most 73 years in nanoseconds")),
+        false => Ok(()),
+    }
 }
 
 #[cold]

@@ -1,5 +1,5 @@
 //! What blkparse(1) prints in its default format: `major,minor cpu sequence seconds pid action RWBS
-//! sector + sectors [process]`. The totals at its end are passed over.
+//! sector + sectors [process]`. The totals at the end of each of several that were put together are passed over.
 
 use fourcorners_drive::Op;
 
@@ -75,7 +75,9 @@ impl Blkparse {
                     let text = line.trim_ascii();
                     // The first words of blkparse's totals.
                     self.in_totals |= text.starts_with(b"CPU") || text.starts_with(b"Total (");
-                    if self.in_totals || text.is_empty() {
+                    // Behind the totals of one trace may be the events of the next.
+                    self.in_totals &= !is_event(line);
+                    if self.in_totals || text.is_empty() || text.starts_with(b"#") {
                         continue;
                     }
                     let event = self.event;

@@ -184,7 +184,9 @@ impl Columns {
         }
         let Record { device, op, offset, bytes, time, duration } = record;
         let Some(op) = op else { return Ok(None) };
-        let io = fields::io(Nanos(self.since.first(time.0)), op, offset, bytes)?;
+        let io = fields::io(Nanos::ZERO, op, offset, bytes)?;
+        // Only a record that is an I/O says when the trace began.
+        let io = fields::at(Nanos(self.since.first(time.0)), io)?;
         Ok(Some(TraceIo { device, duration, ..io }))
     }
 }

@@ -74,13 +74,16 @@ impl Csv {
 
 fn columns(line: &[u8]) -> Result<Vec<Column>, Reason> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let names = line.split(|&byte| byte == b',').take(MOST_COLUMNS).map(<[u8]>::trim_ascii);
+    let mut names = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let columns: Vec<Column> = names
+        .by_ref()
+        .take(MOST_COLUMNS)
         .map(|name| {
             let known = NAMES.iter().find(|(known, _)| known.as_bytes() == name);
             known.map_or(Column::Other, |&(_, column)| column)
         })
         .collect();
+    let has_more = names.next().is_some();
     let has = |wanted: fn(&Column) -> bool| columns.iter().filter(|column| wanted(column)).count();
     for (field, count) in [
         ("column time_ns, time_us, time_ms or time_s", has(|it| matches!(it, Column::Time(_)))),
@@ -93,11 +96,31 @@ fn columns(line: &[u8]) -> Result<Vec<Column>, Reason> {
     ] {
         match count {
             1 => {}
+            0 if has_more => {
+                return Err(Reason::Other(format!(
+                    "there is no {field} among the first {MOST_COLUMNS} columns, and no more are looked at"
+                )));
+            }
             0 => return Err(Reason::Missing { field }),
-            _ => return Err(Reason::Other(format!("there is more than one {field}"))),
+            _ => return Err(more_than_one(field)),
+        }
+    }
+    for (field, count) in [
+        (
+            "column duration_ns, duration_us, duration_ms or duration_s",
+            has(|it| matches!(it, Column::Duration(_))),
+        ),
+        ("column device", has(|it| *it == Column::Device)),
+    ] {
+        if count > 1 {
+            return Err(more_than_one(field));
         }
     }
     Ok(columns)
+}
+
+fn more_than_one(field: &str) -> Reason {
+    Reason::Other(format!("there is more than one {field}: leave one"))
 }
 
 fn record(line: &[u8], columns: &[Column]) -> Result<TraceIo, Reason> {

@@ -8,7 +8,7 @@ use crate::fields::{self, Fields};
 use crate::io::{MOST_TIME, TraceIo};
 
 /// Most files of a log: their names are kept.
-const MOST_FILES: usize = 4096;
+pub(crate) const MOST_FILES: usize = 4096;
 /// `wait` and the times of version 3 are in microseconds.
 const MICRO_NS: u64 = 1000;
 
@@ -39,6 +39,10 @@ pub(crate) struct Iolog {
 impl Iolog {
     pub(crate) fn line(&mut self, line: &[u8]) -> Result<Option<TraceIo>, Reason> {
         let Some(version) = self.version else {
+            let text = line.trim_ascii();
+            if text.is_empty() || text.starts_with(b"#") {
+                return Ok(None);
+            }
             self.version = Some(version(line)?);
             return Ok(None);
         };

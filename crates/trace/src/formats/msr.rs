@@ -7,7 +7,7 @@ use fourcorners_drive::{Nanos, Op};
 use super::Since;
 use crate::error::Reason;
 use crate::fields::{self, Fields};
-use crate::io::TraceIo;
+use crate::io::{MOST_TIME, TraceIo};
 
 /// A filetime counts these.
 const UNIT_NS: u64 = 100;
@@ -45,7 +45,7 @@ pub(crate) struct Msr {
 
 impl Msr {
     pub(crate) fn line(&mut self, line: &[u8]) -> Result<Option<TraceIo>, Reason> {
-        if line.is_empty() {
+        if line.is_empty() || line.starts_with(b"#") {
             return Ok(None);
         }
         if !std::mem::replace(&mut self.begun, true) && is_heading(line) {
@@ -65,10 +65,15 @@ impl Msr {
         };
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        let response = fields.number("response time")?;
-        let at = Nanos(self.since.first(time).saturating_mul(UNIT_NS));
-        let io = fields::io(at, op, offset, bytes)?;
-        let duration = Some(Nanos(response.saturating_mul(UNIT_NS)));
-        Ok(Some(TraceIo { device, duration, ..io }))
+        let response = fields.next("response time")?;
+        let duration = fields::number("response time", response)?.checked_mul(UNIT_NS).map(Nanos);
+        let expected = "at most 73 years in units of 100 ns";
+        if duration.is_none_or(|duration| duration > MOST_TIME) {
+            return Err(Reason::field("response time", response, expected));
+        }
+        let io = fields::io(Nanos::ZERO, op, offset, bytes)?;
+        // Only a record that is an I/O says when the trace began.
+        let at = self.since.first(time).saturating_mul(UNIT_NS);
+        Ok(Some(TraceIo { device, duration, ..fields::at(Nanos(at), io)? }))
     }
 }

@@ -82,9 +82,11 @@ impl Vscsi {
             // Anything else (inquiries, reservations) moves no data of the medium.
             _ => return Ok(None),
         };
-        let at = Nanos(self.since.first(long(24)).saturating_mul(MICRO_NS));
         let bytes = u32::from_le_bytes([4, 5, 6, 7].map(|byte| record[byte]));
         let offset = sectors("sector", long(16))?;
-        fields::io(at, op, offset, u64::from(bytes)).map(Some)
+        let io = fields::io(Nanos::ZERO, op, offset, u64::from(bytes))?;
+        // Only a record that is an I/O says when the trace began.
+        let at = self.since.first(long(24)).saturating_mul(MICRO_NS);
+        fields::at(Nanos(at), io).map(Some)
     }
 }

@@ -112,6 +112,12 @@ pub enum StepError {
         /// What is there.
         kib: u32,
     },
+    /// No sizes at all.
+    #[error("{key} = []: give at least one size in KiB with its percent, such as [[4, 100]]")]
+    NoSizes {
+        /// The key.
+        key: &'static str,
+    },
     /// The share of a size.
     #[error("{key} has a share of {share}: give percent, 0 to 100")]
     Share {

@@ -8,7 +8,7 @@
 mod draw;
 mod error;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fourcorners_drive::Op;
 use include_dir::{Dir, include_dir};
@@ -131,8 +131,8 @@ impl Task {
     /// # Errors
     /// [`TaskError`]: what is wrong with the name, the file, or which value of it.
     pub fn named(name: &str) -> Result<Task, TaskError> {
-        if name.ends_with(".toml") || name.contains('/') {
-            return Task::in_file(Path::new(name));
+        if let Some(path) = Task::file(name) {
+            return Task::in_file(&path);
         }
         match Task::built_in_text(name) {
             Some(text) => Task::parse(text),
@@ -145,6 +145,11 @@ impl Task {
         let known = task_names().any(|known| known == name);
         let file = TASKS.get_file(format!("{name}.toml")).filter(|_| known);
         file.and_then(|file| file.contents_utf8())
+    }
+
+    /// The file that [`Task::named`] reads for this name, if it is not one of the built-in tasks.
+    pub(super) fn file(name: &str) -> Option<PathBuf> {
+        (name.ends_with(".toml") || name.contains('/')).then(|| name.into())
     }
 
     fn in_file(path: &Path) -> Result<Task, TaskError> {
@@ -296,6 +301,9 @@ impl Step {
 }
 
 fn check_sizes(key: &'static str, sizes: &[(u32, f64)]) -> Result<(), StepError> {
+    if sizes.is_empty() {
+        return Err(StepError::NoSizes { key });
+    }
     for &(kib, share) in sizes {
         if !(1..=MOST_SIZE_KIB).contains(&kib) {
             return Err(StepError::Size { key, kib });
@@ -371,6 +379,7 @@ mod tests {
             ("think_us = nan", "step 1: think_us = NaN"),
             ("burst = 0", "burst = 0"),
             ("write_sizes_kib = [[4, 50]]", "add up to 50 %"),
+            ("write_sizes_kib = []", "step 1: write_sizes_kib = []: give at least one size"),
             ("write_sizes_kib = [[0, 100]]", "has 0 KiB"),
             ("write_sizes_kib = [[4, -1], [8, 101]]", "a share of -1"),
             ("colour = 1", "unknown field `colour`"),

@@ -65,6 +65,79 @@ fn a_bad_line_is_named_by_its_number() {
 }
 
 #[test]
+fn a_bad_first_record_leaves_the_times_of_the_others_as_they_are() {
+    let skip = Options { skip_bad: true, ..Options::default() };
+    let gaps = |bytes: &[u8], format: Format| {
+        let options = Options { format: Some(format), ..skip.clone() };
+        let ios = read(bytes, &options).expect("the rest is whole");
+        ios.iter().map(|io| io.at.0).collect::<Vec<_>>()
+    };
+    // The first is of a later time, and has no bytes.
+    let msr = |size: u32| {
+        format!(
+            "9000000000000,usr,0,Read,0,{size},1\n1000,usr,0,Read,0,512,1\n1010,usr,0,Write,0,512,1\n"
+        )
+    };
+    assert_eq!(gaps(msr(0).as_bytes(), Format::Msr), [0, 1_000]);
+    assert_eq!(gaps(msr(512).as_bytes(), Format::Msr), [0, 0, 0], "the control");
+    let spc = "0,0,0,R,90000\n0,0,512,R,1\n0,8,512,W,1.5\n";
+    assert_eq!(gaps(spc.as_bytes(), Format::Spc), [0, 500_000_000]);
+    let mut vscsi = writers::vscsi(&[
+        io(1 << 60, Op::Read, 0, 512),
+        io(0, Op::Read, 0, 512),
+        io(7_000, Op::Read, 0, 512),
+    ]);
+    vscsi[4..8].fill(0);
+    assert_eq!(gaps(&vscsi, Format::Vscsi), [0, 7_000]);
+}
+
+#[test]
+fn a_response_that_takes_longer_than_any_time_is_named() {
+    let msr =
+        |response: u64| format!("1000,usr,0,Read,0,512,1\n1010,usr,0,Read,0,512,{response}\n");
+    let (line, left, skipped) = said(msr(18_446_744_073_709_551_000).as_bytes());
+    assert!(line.contains("line 2: the response time is \"18446744073709551000\""), "{line}");
+    assert_eq!((left, skipped), (1, 1));
+    assert_eq!(whole(msr((1 << 61) / 100).as_bytes()).len(), 2);
+}
+
+#[test]
+fn milliseconds_of_disksim_are_not_taken_for_nanoseconds() {
+    let line = read(b"0 0 100 8 1\n1.500000 0 108 8 0\n", &Options::default());
+    let line = line.expect_err("it has a fraction").to_string();
+    assert!(line.contains("MQSim ASCII, line 2: the time is \"1.500000\""), "{line}");
+    assert!(line.contains("DiskSim"), "{line}");
+    let first = read(b"0.000000 0 100 8 1\n", &Options::default()).expect_err("so has the first");
+    assert!(first.to_string().contains("line 1"), "{first}");
+    assert_eq!(whole(b"0 0 100 8 1\n1500000 0 108 8 0\n").len(), 2);
+}
+
+#[test]
+fn a_column_that_is_there_twice_or_too_far_behind_is_named() {
+    let needed = "time_us,op,offset_bytes,length_bytes";
+    let named = Options { format: Some(Format::Csv), ..Options::default() };
+    let why = |names: &str| {
+        let record = names.replace(|c| c != ',', "");
+        read(format!("{names}\n{record}\n").as_bytes(), &named).expect_err("no I/O").to_string()
+    };
+    for (twice, told) in [
+        ("duration_us,duration_ms", "more than one column duration_ns"),
+        ("device,device", "more than one column device"),
+        ("op", "more than one column op"),
+    ] {
+        let line = why(&format!("{needed},{twice}"));
+        assert!(line.contains(told), "{line}");
+    }
+    let others = |count: u32| (0..count).map(|n| format!("c{n},")).collect::<String>();
+    let line = why(&format!("{}{needed}", others(64)));
+    assert!(line.contains("no column time_ns") && line.contains("first 64 columns"), "{line}");
+    // The controls: once, and among the first.
+    assert_eq!(whole(format!("{needed},duration_us,device\n0,r,0,512,1,1\n").as_bytes()).len(), 1);
+    let wide = format!("{}{needed}\n{}0,r,0,512\n", others(60), ",".repeat(60));
+    assert_eq!(whole(wide.as_bytes()).len(), 1);
+}
+
+#[test]
 fn a_bad_record_is_named_by_its_byte() {
     let ios = &some()[..20];
     let mut vscsi = writers::vscsi(ios);
