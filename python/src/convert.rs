@@ -127,10 +127,11 @@ impl Converted {
         let lost = self.written.lost;
         let words: Vec<&str> = lost.words().collect();
         if !words.is_empty() {
-            let others = trace::Lost { compressibility: false, ..lost };
+            let others = trace::Lost { compressibility: false, before_first: false, ..lost };
             let hint = match (others.words().next(), lost.compressibility) {
                 (None, _) => "",
                 (Some(_), _) if output == Output::Compact => "",
+                (Some(_), false) if lost.before_first => "; format=\"compact\" keeps the others",
                 (Some(_), false) => "; format=\"compact\" keeps them",
                 (Some(_), true) => "; format=\"compact\" keeps all but compressibility",
             };

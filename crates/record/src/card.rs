@@ -33,6 +33,9 @@ pub struct Card {
     pub extent_bytes: u64,
     /// The largest read or write, bytes.
     pub largest_bytes: u64,
+    /// The largest TRIM, bytes (traces with TRIMs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_trim_bytes: Option<u64>,
     /// Devices in the trace.
     pub devices: u64,
     /// Reads and writes by size.

@@ -2,7 +2,7 @@
 
 use std::borrow::BorrowMut;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BinaryHeap, HashSet};
 
 use fourcorners_drive::{Nanos, Op};
 use fourcorners_record::{Bin, Card, Share, Spread};
@@ -12,8 +12,8 @@ use super::{Trace, TraceError, TraceIo};
 
 /// An I/O continues what one of so many before it began.
 const RECENT: usize = 8;
-/// Devices beyond these are not told apart.
-const MOST_DEVICES: usize = 1024;
+/// Devices beyond these are not told apart: their numbers are remembered, and a trace may have another in each I/O.
+const MOST_DEVICES: usize = 1 << 20;
 /// Queue depths beyond this are counted as this: a trace may claim that nothing ever completed.
 const MOST_DEPTH: usize = 1 << 16;
 /// Size classes: up to 512 bytes, 1 KiB and so on to 16 MiB, and above.
@@ -23,8 +23,8 @@ const DEPTHS: usize = 17;
 /// The smallest class of sizes, bytes.
 const SMALLEST_SIZE: u64 = 512;
 
-/// Reads a trace, or one that is lent, to its end for its card. `go_on` is asked every few thousand I/Os; `None` when it
-/// said no.
+/// Reads a trace, or one that is lent, to its end for its card. `go_on` is asked every few thousand I/Os, those that are
+/// left out among them; `None` when it said no.
 ///
 /// # Errors
 /// The first of the trace.
@@ -35,8 +35,10 @@ pub fn card(
     let trace = trace.borrow_mut();
     let mut counting = Counting::new();
     let mut since_asked = 0u32;
-    for io in trace.by_ref() {
-        counting.take(&io?);
+    while let Some(io) = trace.next_or_left_out() {
+        if let Some(io) = io? {
+            counting.take(&io);
+        }
         since_asked += 1;
         if since_asked == 1 << 16 {
             since_asked = 0;
@@ -93,7 +95,9 @@ struct Counting {
     aligned_512: Pair,
     extent: u64,
     largest: u64,
-    devices: BTreeSet<u32>,
+    largest_trim: Option<u64>,
+    devices: HashSet<u32>,
+    last_device: Option<u32>,
     /// Where the last reads and writes ended, and on which device.
     recent: [[(u64, u32); RECENT]; 2],
     recent_at: [usize; 2],
@@ -125,7 +129,9 @@ impl Counting {
             aligned_512: Pair::default(),
             extent: 0,
             largest: 0,
-            devices: BTreeSet::new(),
+            largest_trim: None,
+            devices: HashSet::new(),
+            last_device: None,
             recent: [[(u64::MAX, 0); RECENT]; 2],
             recent_at: [0; 2],
             in_flight: BinaryHeap::new(),
@@ -141,13 +147,16 @@ impl Counting {
 
     fn take(&mut self, io: &TraceIo) {
         self.extent = self.extent.max(io.end_bytes());
-        if self.devices.len() < MOST_DEVICES {
+        if self.last_device.replace(io.device) != Some(io.device)
+            && self.devices.len() < MOST_DEVICES
+        {
             self.devices.insert(io.device);
         }
         self.time(io);
         match io.op {
             Op::Trim => {
                 self.trims += 1;
+                self.largest_trim = self.largest_trim.max(Some(io.bytes));
                 self.trim_bytes = self.trim_bytes.saturating_add(io.bytes);
             }
             Op::Flush => self.flushes += 1,
@@ -228,6 +237,7 @@ impl Counting {
             duration_s: end.as_secs(),
             extent_bytes: self.extent,
             largest_bytes: self.largest,
+            largest_trim_bytes: self.largest_trim,
             devices: self.devices.len() as u64,
             sizes: bins(&self.sizes, SMALLEST_SIZE),
             sequential: self.sequential.of(self.ios),

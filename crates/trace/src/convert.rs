@@ -18,8 +18,9 @@ pub struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    /// Writes a trace to its end. `go_on` is asked every few thousand I/Os; `None` when it said no, and what was written is
-    /// then no whole trace. If no I/O is left of the trace ([`Written::ios`] is 0), not even a heading is written.
+    /// Writes a trace to its end. `go_on` is asked every few thousand I/Os, those that are left out among them; `None` when
+    /// it said no, and what was written is then no whole trace. If no I/O is left of the trace ([`Written::ios`] is 0), not
+    /// even a heading is written.
     ///
     /// # Errors
     /// The first of either side.
@@ -31,20 +32,29 @@ impl Conversion<'_> {
     ) -> Result<Option<Written>, WriteError> {
         trace.keep_texts();
         // What is refused, empty or bad from its first I/O on, is found before anything is written.
-        let Some(first) = trace.next() else { return Ok(Some(Written::default())) };
-        let mut next = Some(first?);
-        let mut writer = Writer::begin(self.output, self.drive, to)?;
+        let mut to = Some(to);
+        let mut begun = None;
         let mut ios = 0u64;
-        while let Some(io) = next {
-            writer.texts(&trace.take_texts())?;
-            writer.put(&io)?;
+        while let Some(io) = trace.next_or_left_out() {
+            if let Some(io) = io? {
+                if let Some(to) = to.take() {
+                    begun = Some(Writer::begin(self.output, self.drive, to)?);
+                }
+                if let Some(writer) = &mut begun {
+                    writer.texts(&trace.take_texts())?;
+                    writer.put(&io)?;
+                }
+            }
             ios += 1;
             if ios.is_multiple_of(ASK_AFTER) && !go_on() {
                 return Ok(None);
             }
-            next = trace.next().transpose()?;
         }
+        let Some(mut writer) = begun else { return Ok(Some(Written::default())) };
         writer.texts(&trace.take_texts())?;
+        if trace.has_clamped() {
+            writer.lose_times_before_first();
+        }
         Ok(Some(writer.finish()?))
     }
 }

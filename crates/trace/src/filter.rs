@@ -112,14 +112,26 @@ impl Filter {
             return Ok(None);
         }
         if self.time_scale != 1.0 {
-            at = Nanos((at.0 as f64 * self.time_scale) as u64).min(MOST_TIME);
+            let recorded = at;
+            at = Nanos((at.0 as f64 * self.time_scale) as u64);
+            if at > MOST_TIME {
+                return Err(too_late(recorded, self.time_scale));
+            }
         }
         let mut offset_bytes = io.offset_bytes;
         if addressed {
-            offset_bytes = self.addresses.of(&io).ok_or_else(|| too_large(&io))?;
+            offset_bytes = self.addresses.of(&io).ok_or_else(|| self.addresses.misfit(&io))?;
         }
         Ok(Some(TraceIo { at, offset_bytes, ..io }))
     }
+}
+
+#[cold]
+fn too_late(at: Nanos, factor: f64) -> Reason {
+    Reason::Other(format!(
+        "an I/O at {} s would be beyond 73 years with its time multiplied by {factor}: choose a smaller factor (--time-scale)",
+        at.as_secs()
+    ))
 }
 
 #[cold]
@@ -144,7 +156,8 @@ impl AddressMap {
                 let last = match limit_bytes {
                     // In steps of the offset's own alignment, up to 4 KiB.
                     Some(limit) => aligned_as(io, limit.checked_sub(io.bytes)?),
-                    None => MOST_OFFSET,
+                    None if offset > MOST_OFFSET => return None,
+                    None => offset,
                 };
                 Some(offset.min(last))
             }
@@ -153,6 +166,19 @@ impl AddressMap {
                 let last = aligned_as(io, bytes.checked_sub(io.bytes)?);
                 Some(offset.min(last))
             }
+        }
+    }
+
+    /// Why an I/O does not fit anywhere.
+    #[cold]
+    fn misfit(self, io: &TraceIo) -> Reason {
+        match self {
+            AddressMap::Stretched { factor, limit_bytes: None } => Reason::Other(format!(
+                "an I/O at offset {} would be beyond 2^62 bytes with its address multiplied by {factor}: choose a smaller \
+                 factor (--address-scale)",
+                io.offset_bytes
+            )),
+            _ => too_large(io),
         }
     }
 }

@@ -42,7 +42,7 @@ mod task;
 mod unpack;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fourcorners_drive::Nanos;
 
@@ -84,6 +84,8 @@ pub struct Trace {
     /// The latest time that was given.
     latest: Nanos,
     before_first: u64,
+    /// Whether any I/O was recorded before the first, and got its time.
+    clamped: bool,
     ended: bool,
 }
 
@@ -117,12 +119,27 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
             if let Some(reason) = meant {
                 return Err(wrong(None, Place::Whole, reason));
             }
-            let (format, reader) = reader::open(path, options)
-                .map_err(|(format, reason)| wrong(format, Place::Whole, reason))?;
+            let (format, reader) =
+                reader::open(path, options).map_err(|(file, (format, reason))| TraceError {
+                    name: file.display().to_string(),
+                    format,
+                    place: Place::Whole,
+                    reason,
+                })?;
             (Some(format), reader)
         }
     };
     Ok(Trace::new(name, format, reader, options))
+}
+
+/// The files that are read for the trace called so, those of all CPUs among them; none of what is generated.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let name = path.display().to_string();
+    match (name.strip_prefix(TASK), name.starts_with(GENERATED)) {
+        (Some(task), _) => Task::file(task).into_iter().collect(),
+        (None, true) => Vec::new(),
+        (None, false) => reader::files(path),
+    }
 }
 
 /// The task or the generated trace of this name.
@@ -169,8 +186,66 @@ impl Trace {
             first_skipped: None,
             latest: Nanos::ZERO,
             before_first: 0,
+            clamped: false,
             ended: false,
         }
+    }
+
+    /// The next I/O, or nothing in place of one that is left out: all of a long trace may be, and whoever reads it wants
+    /// to be asked in between whether to go on.
+    #[inline]
+    pub fn next_or_left_out(&mut self) -> Option<Result<Option<TraceIo>, TraceError>> {
+        if self.ended {
+            return None;
+        }
+        let bad = match self.reader.next() {
+            None => {
+                self.ended = true;
+                return None;
+            }
+            Some(Ok(recorded)) => {
+                let first = *self.first.get_or_insert(recorded.at);
+                match self.filter.apply(recorded, first) {
+                    Ok(Some(io)) => {
+                        let [kept, base] = *self.kept.get_or_insert([recorded.at, io.at]);
+                        let at = io.at.since(base);
+                        let is_before = recorded.at < kept;
+                        self.clamped |= is_before;
+                        // After one that has a later time it is seen to be out of order.
+                        self.before_first += u64::from(is_before && self.latest == Nanos::ZERO);
+                        self.latest = self.latest.max(at);
+                        return Some(Ok(Some(TraceIo { at, ..io })));
+                    }
+                    Ok(None) => return Some(Ok(None)),
+                    Err(reason) => error::Bad { place: Place::Whole, reason, goes_on: true },
+                }
+            }
+            Some(Err(bad)) => bad,
+        };
+        Some(self.leave_out(bad).map(|()| None))
+    }
+
+    /// Leaves a record out that cannot be used, if that is allowed.
+    #[cold]
+    fn leave_out(&mut self, bad: error::Bad) -> Result<(), TraceError> {
+        self.ended = !bad.goes_on;
+        let is_skipped = self.skip_bad && bad.may_be_skipped();
+        if is_skipped && self.first_skipped.is_some() {
+            self.skipped += 1;
+            return Ok(());
+        }
+        let error::Bad { place, reason, .. } = bad;
+        // Of several files, the one in which it is.
+        let file = self.reader.bad_file().filter(|_| place != Place::Whole);
+        let name = file.map_or_else(|| self.name.clone(), |file| file.display().to_string());
+        let error = TraceError { name, format: self.format, place, reason };
+        if is_skipped {
+            self.skipped = 1;
+            self.first_skipped = Some(Box::new(error));
+            return Ok(());
+        }
+        self.ended = true;
+        Err(error)
     }
 
     /// Its format; `None` of a generated one and of a task.
@@ -232,6 +307,11 @@ impl Trace {
         self.before_first
     }
 
+    /// Whether any I/O was recorded before the first one, so that its own time is not known.
+    fn has_clamped(&self) -> bool {
+        self.clamped
+    }
+
     /// The I/Os of a generated trace.
     pub fn composition(&self) -> Option<&'static Composition> {
         match &self.reader {
@@ -246,45 +326,12 @@ impl Iterator for Trace {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended {
-            let bad = match self.reader.next() {
-                None => break,
-                Some(Ok(recorded)) => {
-                    let first = *self.first.get_or_insert(recorded.at);
-                    match self.filter.apply(recorded, first) {
-                        Ok(Some(io)) => {
-                            let [kept, base] = *self.kept.get_or_insert([recorded.at, io.at]);
-                            let at = io.at.since(base);
-                            // After one that has a later time it is seen to be out of order.
-                            self.before_first +=
-                                u64::from(recorded.at < kept && self.latest == Nanos::ZERO);
-                            self.latest = self.latest.max(at);
-                            return Some(Ok(TraceIo { at, ..io }));
-                        }
-                        Ok(None) => continue,
-                        Err(reason) => error::Bad { place: Place::Whole, reason, goes_on: true },
-                    }
-                }
-                Some(Err(bad)) => bad,
-            };
-            self.ended = !bad.goes_on;
-            let is_skipped = self.skip_bad && bad.may_be_skipped();
-            if is_skipped && self.first_skipped.is_some() {
-                self.skipped += 1;
-                continue;
+        loop {
+            match self.next_or_left_out()? {
+                Ok(None) => {}
+                Ok(Some(io)) => return Some(Ok(io)),
+                Err(error) => return Some(Err(error)),
             }
-            let error::Bad { place, reason, .. } = bad;
-            let (name, format) = (self.name.clone(), self.format);
-            let error = TraceError { name, format, place, reason };
-            if is_skipped {
-                self.skipped = 1;
-                self.first_skipped = Some(Box::new(error));
-                continue;
-            }
-            self.ended = true;
-            return Some(Err(error));
         }
-        self.ended = true;
-        None
     }
 }

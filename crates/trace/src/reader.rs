@@ -53,6 +53,14 @@ impl Reader {
             Reader::Task(drawn) => drawn.next().map(Ok),
         }
     }
+
+    /// Of a trace in several files, the one that the last bad record is in.
+    pub(super) fn bad_file(&self) -> Option<&Path> {
+        match self {
+            Reader::Blktrace(reader) => reader.bad_file(),
+            _ => None,
+        }
+    }
 }
 
 /// A format of lines of which each is an I/O or none.
@@ -101,27 +109,54 @@ impl Lines {
     }
 }
 
-type Opened = Result<(Format, Reader), (Option<Format>, Reason)>;
+/// Why there is no trace, and its format if that is known.
+type Unopened = (Option<Format>, Reason);
+type Opened = Result<(Format, Reader), Unopened>;
 
 /// Opens a file, or those of all CPUs.
-pub(super) fn open(path: &Path, options: &Options) -> Opened {
-    let nothing = |error: io::Error| (None, Reason::Io(error));
+///
+/// # Errors
+/// With the file that it is about.
+pub(super) fn open(
+    path: &Path,
+    options: &Options,
+) -> Result<(Format, Reader), (PathBuf, Unopened)> {
+    let about = |path: &Path, format| {
+        let path = path.to_path_buf();
+        move |error: io::Error| (path, (format, Reason::Io(error)))
+    };
+    // Whoever names the file of a CPU that there is not gets none of the others.
+    path.metadata().map_err(about(path, None))?;
     let others = siblings(path);
-    let file = regular(that_holds_any(path, &others)).map_err(nothing)?;
-    let (format, reader) = of(file, options)?;
+    let holding = that_holds_any(path, &others);
+    let file = regular(holding).map_err(about(holding, None))?;
+    let (format, reader) = of(file, options).map_err(|why| (holding.to_path_buf(), why))?;
     if format != Format::Blktrace || others.len() < 2 {
         return Ok((format, reader));
     }
     let mut inputs = Vec::new();
     for path in others {
-        let open = regular(&path).and_then(unpacked);
-        let mut input = open.map(Input::new).map_err(|error| (Some(format), Reason::Io(error)))?;
-        // A CPU that had nothing to do leaves an empty file.
-        if !input.look(1).map_err(|error| (Some(format), Reason::Io(error)))?.is_empty() {
-            inputs.push(input);
+        let about = about(&path, Some(format));
+        let open = || {
+            let mut input = Input::new(unpacked(regular(&path)?)?);
+            // A CPU that had nothing to do leaves an empty file.
+            let is_empty = input.look(1)?.is_empty();
+            io::Result::Ok((!is_empty).then_some(input))
+        };
+        if let Some(input) = open().map_err(about)? {
+            inputs.push((path, input));
         }
     }
-    Ok((format, Reader::Blktrace(Box::new(Blktrace::new(inputs, options.event)))))
+    Ok((format, Reader::Blktrace(Box::new(Blktrace::of_cpus(inputs, options.event)))))
+}
+
+/// The file of this name and those that are read with it.
+pub(super) fn files(path: &Path) -> Vec<PathBuf> {
+    let mut files = siblings(path);
+    if !files.iter().any(|file| file == path) {
+        files.push(path.to_path_buf());
+    }
+    files
 }
 
 /// The file that was named, or where its CPU had nothing to do, the first of the others that holds anything: by it the
@@ -188,7 +223,7 @@ pub(super) fn of(source: impl Read + Send + 'static, options: &Options) -> Opene
     }
     let lines = |input, parser| Reader::Lines(Box::new(Lines { input, parser }));
     let reader = match format {
-        Format::Blktrace => Reader::Blktrace(Box::new(Blktrace::new(vec![input], options.event))),
+        Format::Blktrace => Reader::Blktrace(Box::new(Blktrace::new(input, options.event))),
         Format::Blkparse => Reader::Blkparse(Box::new(Blkparse::new(input, options.event))),
         Format::Vscsi => Reader::Vscsi(Box::new(Vscsi::new(input))),
         Format::Compact => Reader::Compact(Box::new(Compact::new(input))),

@@ -8,6 +8,7 @@ use fourcorners_drive::{Nanos, Op};
 
 use super::error::TraceError;
 use super::formats::compact::{Encoder, Texts};
+use super::formats::iolog;
 use super::io::TraceIo;
 
 /// A format that traces are written in.
@@ -63,12 +64,18 @@ pub struct Lost {
     pub nanoseconds: bool,
     /// That an I/O was issued before the one that stands before it.
     pub order: bool,
+    /// By how much an I/O was issued before the first one, from which times count.
+    pub before_first: bool,
+    /// The numbers of devices.
+    pub devices: bool,
     /// Force unit access, writes of zeros, and which I/Os failed.
     pub flags: bool,
     /// How well what is written can be compressed.
     pub compressibility: bool,
-    /// Text about the trace, which says where it is from; or some of it, where there was too much at one place.
+    /// Text about the trace, which says where it is from; or all of it.
     pub texts: bool,
+    /// Of the text at one place, what is beyond a megabyte.
+    pub texts_beyond: bool,
 }
 
 impl Lost {
@@ -78,9 +85,12 @@ impl Lost {
             (self.durations, "durations"),
             (self.nanoseconds, "parts of a microsecond"),
             (self.order, "times that go back"),
+            (self.before_first, "times before the first I/O"),
+            (self.devices, "numbers of devices"),
             (self.flags, "flags (FUA, zeros, failures)"),
             (self.compressibility, "compressibility"),
             (self.texts, "text about the trace"),
+            (self.texts_beyond, "text beyond 1 MiB at one place"),
         ];
         all.into_iter().filter_map(|(is_lost, words)| is_lost.then_some(words))
     }
@@ -105,11 +115,17 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The file of a device; a new one is opened at this time.
-    fn of(&mut self, device: u32, at_us: u64, to: &mut impl Write) -> io::Result<&str> {
+    /// The file of a device, and which it is of them; a new one is opened at this time.
+    fn of(&mut self, device: u32, at_us: u64, to: &mut impl Write) -> io::Result<(&str, usize)> {
         let new = self.open.len();
         let place = *self.of_device.entry(device).or_insert(new);
         if place == new {
+            if new == iolog::MOST_FILES {
+                return Err(io::Error::other(format!(
+                    "the trace has more than {new} devices, and an iolog at most that many files: name one device \
+                     (--device) or another format (--as csv)"
+                )));
+            }
             let file = match new {
                 0 => self.name.to_string(),
                 number => format!("{}.{number}", self.name),
@@ -117,7 +133,7 @@ impl Files<'_> {
             write!(to, "{at_us} {file} add\n{at_us} {file} open\n")?;
             self.open.push(file);
         }
-        Ok(&self.open[place])
+        Ok((&self.open[place], place))
     }
 }
 
@@ -190,7 +206,9 @@ impl<'a, W: Write> Writer<'a, W> {
             Output::Iolog => {
                 // fio's own times never go back.
                 let at_us = self.latest.0 / 1000;
-                let file = self.files.of(io.device, at_us, to)?;
+                let (file, place) = self.files.of(io.device, at_us, to)?;
+                // Whoever reads it numbers its files from 0.
+                self.written.lost.devices |= place as u64 != u64::from(io.device);
                 match io.op {
                     Op::Flush => writeln!(to, "{at_us} {file} sync 0 0"),
                     _ => writeln!(to, "{at_us} {file} {op} {offset} {bytes}"),
@@ -212,17 +230,24 @@ impl<'a, W: Write> Writer<'a, W> {
 
     /// Writes texts about the trace, where the form has a place for them.
     pub(super) fn texts(&mut self, texts: &Texts) -> io::Result<()> {
-        self.written.lost.texts |= texts.too_many;
         match self.output {
             // A comment of a table would stand in the way of those who read it as a table.
-            Output::Iolog | Output::Csv => self.written.lost.texts |= !texts.blocks.is_empty(),
+            Output::Iolog | Output::Csv => {
+                self.written.lost.texts |= texts.too_many || !texts.blocks.is_empty();
+            }
             Output::Compact => {
+                self.written.lost.texts_beyond |= texts.too_many;
                 for text in &texts.blocks {
                     self.to.write_all(&Encoder::text_block(text))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes that I/Os were issued before the first, at times that were lost as it was read.
+    pub(super) fn lose_times_before_first(&mut self) {
+        self.written.lost.before_first = true;
     }
 
     /// Writes what is left, and the end.

@@ -1,6 +1,8 @@
 //! What blktrace(8) writes: records of 48 bytes, each followed by what the event has to say
 //! (linux/blktrace_api.h, `struct blk_io_trace`), in the byte order of the machine.
 
+use std::path::{Path, PathBuf};
+
 use fourcorners_drive::{Nanos, Op};
 
 use super::{Pairing, Since};
@@ -46,10 +48,14 @@ pub(crate) struct Blktrace {
     found: bool,
     others: u64,
     told: bool,
+    /// Which of several files the last bad record is in.
+    bad: Option<usize>,
 }
 
 /// The events of one CPU.
 struct File {
+    /// Its name, where it is one of several.
+    path: Option<PathBuf>,
     input: Input,
     next: Option<Record>,
     ended: bool,
@@ -66,20 +72,38 @@ struct Record {
     action: u32,
     device: u32,
     place: u64,
+    /// Of which of the files.
+    file: usize,
 }
 
 impl Blktrace {
-    pub(crate) fn new(inputs: Vec<Input>, event: Event) -> Blktrace {
-        let file = |input| File { input, next: None, ended: false, lost: false };
+    /// A trace in one piece.
+    pub(crate) fn new(input: Input, event: Event) -> Blktrace {
+        Blktrace::of(vec![File::new(None, input)], event)
+    }
+
+    /// A trace with a file for each CPU.
+    pub(crate) fn of_cpus(inputs: Vec<(PathBuf, Input)>, event: Event) -> Blktrace {
+        let files = inputs.into_iter().map(|(path, input)| File::new(Some(path), input));
+        Blktrace::of(files.collect(), event)
+    }
+
+    fn of(files: Vec<File>, event: Event) -> Blktrace {
         Blktrace {
-            files: inputs.into_iter().map(file).collect(),
+            files,
             event,
             pairing: Pairing::default(),
             since: Since::default(),
             found: false,
             others: 0,
             told: false,
+            bad: None,
         }
+    }
+
+    /// Of several files, the one that the last bad record is in.
+    pub(crate) fn bad_file(&self) -> Option<&Path> {
+        self.bad.and_then(|bad| self.files[bad].path.as_deref())
     }
 
     pub(crate) fn next(&mut self) -> Option<Result<TraceIo, Bad>> {
@@ -92,6 +116,7 @@ impl Blktrace {
                 Ok(Some(record)) => {
                     if let Err(reason) = self.take(record) {
                         let place = Place::Byte(record.place);
+                        self.bad = Some(record.file);
                         return Some(Err(Bad { place, reason, goes_on: true }));
                     }
                 }
@@ -108,9 +133,10 @@ impl Blktrace {
 
     /// The next event of all CPUs.
     fn earliest(&mut self) -> Result<Option<Record>, Bad> {
-        for file in &mut self.files {
+        for (index, file) in self.files.iter_mut().enumerate() {
             if file.next.is_none() && !file.ended {
-                file.next = file.read()?;
+                let read = file.read().inspect_err(|_| self.bad = Some(index))?;
+                file.next = read.map(|record| Record { file: index, ..record });
                 file.ended = file.next.is_none();
             }
         }
@@ -126,8 +152,8 @@ impl Blktrace {
         if action & NOT_DATA != 0 || !matches!(kind, QUEUE | REQUEUE | ISSUE | COMPLETE) {
             return Ok(());
         }
-        let at = Nanos(self.since.first(record.ns));
         let offset = sectors("sector", record.sector)?;
+        let at = Nanos(self.since.first(record.ns));
         let wanted = match self.event {
             Event::Issue => ISSUE,
             Event::Queue => QUEUE,
@@ -178,6 +204,10 @@ fn operation(action: u32, bytes: u32) -> Option<Op> {
 }
 
 impl File {
+    fn new(path: Option<PathBuf>, input: Input) -> File {
+        File { path, input, next: None, ended: false, lost: false }
+    }
+
     #[inline]
     fn read(&mut self) -> Result<Option<Record>, Bad> {
         if self.lost {
@@ -217,6 +247,7 @@ impl File {
             action: half(28),
             device: half(36),
             place,
+            file: 0,
         };
         self.input.pass(RECORD);
         if extra > 0 {

@@ -2,7 +2,8 @@
 
 use fourcorners_drive::{Nanos, Op};
 use fourcorners_trace::{
-    Event, Filter, Format, OpSet, Options, Output, TraceIo, from_bytes, open, write,
+    AddressMap, Event, Filter, Format, OpSet, Options, Output, TraceIo, files, from_bytes, open,
+    write,
 };
 
 use crate::{io, read, some, whole, writers};
@@ -108,6 +109,76 @@ fn the_file_of_a_processor_that_had_nothing_to_do_brings_those_of_the_others() {
 }
 
 #[test]
+fn of_a_trace_of_several_processors_the_file_with_the_damage_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |cpu: u32| folder.path().join(format!("sda.blktrace.{cpu}"));
+    let bytes = writers::blktrace(&timed(some(), 0), false);
+    let why = |cpu: u32| {
+        let trace = open(&of(cpu), &Options::default()).map_err(|error| error.to_string())?;
+        let mut errors = trace.filter_map(Result::err);
+        errors.next().map_or(Ok(()), |error| Err(error.to_string()))
+    };
+    let names = |told: Result<(), String>, cpu: u32| {
+        let told = told.expect_err("it is damaged");
+        assert!(told.starts_with(&format!("{}: ", of(cpu).display())), "{told}");
+    };
+    std::fs::write(of(0), &bytes).expect("it can be written");
+    std::fs::write(of(1), &bytes).expect("it can be written");
+    assert_eq!(why(0), Ok(()), "the control");
+    let mut damaged = bytes.clone();
+    damaged[60] ^= 0xff;
+    for damaged in [&damaged[..], &bytes[..bytes.len() - 20]] {
+        std::fs::write(of(1), damaged).expect("it can be written");
+        names(why(0), 1);
+        std::fs::write(of(1), &bytes).expect("it can be written");
+        std::fs::write(of(0), damaged).expect("it can be written");
+        names(why(0), 0);
+        std::fs::write(of(0), &bytes).expect("it can be written");
+    }
+    // The file of a processor that there is not is not read from the others.
+    assert!(why(7).is_err_and(|told| told.contains("sda.blktrace.7: ")));
+    std::fs::create_dir(of(2)).expect("it can be made");
+    names(why(0), 2);
+}
+
+#[test]
+fn the_files_that_are_read_for_a_trace_are_known() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    for name in ["sda.blktrace.0", "sda.blktrace.1", "sdb.blktrace.0", "t.csv"] {
+        std::fs::write(at(name), "").expect("it can be written");
+    }
+    assert_eq!(files(&at("sda.blktrace.1")), [at("sda.blktrace.0"), at("sda.blktrace.1")]);
+    assert_eq!(files(&at("t.csv")), [at("t.csv")]);
+    assert_eq!(files("task:./mine.toml".as_ref()), [std::path::Path::new("./mine.toml")]);
+    for made in ["task:boot", "generated:light"] {
+        assert!(files(made.as_ref()).is_empty(), "{made}");
+    }
+}
+
+#[test]
+fn blkparse_of_several_traces_has_their_totals_in_between() {
+    let event = |sector: u32| format!("8,0 0 1 {sector}.0 100 D R {sector} + 8 [a]\n");
+    let totals = "CPU0 (sda):\n Reads Queued:           1,        4KiB\n\nTotal (sda):\n Reads: 1\n\n\
+                  Throughput (R/W): 4KiB/s / 0KiB/s\nSkips: 0 forward (0 -   0.0%)\n";
+    let [one, other] = [event(8), event(16)];
+    assert_eq!(whole(format!("{one}{totals}{other}{totals}").as_bytes()).len(), 2);
+    assert_eq!(whole(format!("{one}{totals}").as_bytes()).len(), 1);
+}
+
+#[test]
+fn comments_before_the_first_record_are_passed_over() {
+    let ios = &some()[..3];
+    let traces =
+        [writers::msr(ios), writers::iolog2(ios), writers::mqsim(ios), writers::blkparse(ios)];
+    for bytes in traces {
+        let bare = whole(&bytes);
+        assert_eq!(bare.len(), ios.len());
+        assert_eq!(whole(&[b"# cut from a longer one\n", &*bytes].concat()), bare);
+    }
+}
+
+#[test]
 fn blktrace_with_several_in_flight() {
     // Each takes longer than until the next but two is issued.
     let ios: Vec<TraceIo> = (0..5000u64)
@@ -183,4 +254,19 @@ fn filters_and_scales() {
 
     let slow = filtered(Filter { time_scale: 2.0, ..all }).expect("it is whole");
     assert!(slow.iter().zip(&ios).all(|(slow, io)| slow.at.0 == 2 * io.at.0));
+    // Beyond what times and addresses there are it says so, and does not end at the last of them.
+    let text = b"time_s,op,offset_bytes,length_bytes\n0,r,0,512\n5000000,r,9000000000000,512\n";
+    let scaled = |filter| {
+        let ios = read(text, &Options { filter, ..Options::default() });
+        ios.map(|ios| ios[1]).map_err(|error| error.to_string())
+    };
+    let stretched = |factor| {
+        scaled(Filter { addresses: AddressMap::Stretched { factor, limit_bytes: None }, ..all })
+    };
+    assert_eq!(scaled(Filter { time_scale: 400.0, ..all }).map(|io| io.at.as_secs()), Ok(2e9));
+    let late = scaled(Filter { time_scale: 500.0, ..all }).expect_err("it is beyond");
+    assert!(late.contains("an I/O at 5000000 s") && late.contains("by 500"), "{late}");
+    assert!(stretched(5e5).is_ok());
+    let far = stretched(6e5).expect_err("it is beyond");
+    assert!(far.contains("offset 9000000000000") && far.contains("by 600000"), "{far}");
 }

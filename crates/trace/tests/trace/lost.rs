@@ -1,7 +1,7 @@
 //! What reading or writing a trace loses is told, and only that.
 
 use fourcorners_drive::{Nanos, Op};
-use fourcorners_trace::{Lost, Options, Output, TraceIo, card, from_bytes, write};
+use fourcorners_trace::{Conversion, Lost, Options, Output, TraceIo, card, from_bytes, write};
 
 use crate::{io, read, whole};
 
@@ -37,8 +37,53 @@ fn each_device_of_a_trace_is_a_file_of_an_iolog() {
     let (_, bytes) = lost(&[on(7, 0), on(3, 1_000), on(7, 2_000)], Output::Iolog);
     let text = String::from_utf8(bytes.clone()).expect("it is text");
     assert!(text.contains("1 /dev/sda.1 add\n") && text.contains("2 /dev/sda.1 close\n"), "{text}");
+    let words = |ios: &[TraceIo]| lost(ios, Output::Iolog).0.words().collect::<Vec<_>>();
+    assert_eq!(words(&[on(7, 0)]), ["numbers of devices"]);
+    assert_eq!(words(&[on(0, 0), on(1, 5_000)]), [""; 0]);
     // Numbered in the order they appear.
     assert_eq!(whole(&bytes), [on(0, 0), on(1, 1_000), on(0, 2_000)]);
+}
+
+#[test]
+fn an_iolog_of_more_devices_than_can_be_read_back_is_refused() {
+    let devices =
+        |count: u32| (0..count).map(|device| Ok(TraceIo { device, ..io(0, Op::Read, 0, 512) }));
+    let mut bytes = Vec::new();
+    write(devices(4096), Output::Iolog, "sda", &mut bytes).expect("it has as many as it may");
+    assert_eq!(whole(&bytes).len(), 4096);
+    let why = write(devices(4097), Output::Iolog, "sda", Vec::new()).expect_err("one too many");
+    let why = std::error::Error::source(&why).expect("it has a cause").to_string();
+    assert!(why.contains("more than 4096 devices") && why.contains("--as csv"), "{why}");
+    assert!(write(devices(4097), Output::Csv, "sda", Vec::new()).is_ok());
+}
+
+#[test]
+fn times_before_the_first_are_told_as_lost() {
+    let words = |times: &[u64]| {
+        let lines: String = times.iter().map(|at| format!("{at},r,0,4096\n")).collect();
+        let text = format!("time_us,op,offset_bytes,length_bytes\n{lines}");
+        let mut trace = from_bytes(text.into(), &Options::default()).expect("it is a trace");
+        let conversion = Conversion { output: Output::Csv, drive: "sda" };
+        let written = conversion.write(&mut trace, Vec::new(), &mut || true);
+        written.expect("it is written").expect("to its end").lost.words().collect::<Vec<_>>()
+    };
+    assert_eq!(words(&[5, 1, 6]), ["times before the first I/O"]);
+    assert_eq!(words(&[5, 7, 6]), [""; 0]);
+}
+
+#[test]
+fn thousands_of_devices_and_the_largest_trim_are_counted() {
+    let card = |text: String| {
+        let trace = from_bytes(text.into(), &Options::default()).expect("it is a trace");
+        card(trace, &mut || true).expect("it is whole").expect("it went on")
+    };
+    let names = "time_us,op,offset_bytes,length_bytes,device\n";
+    let lines: String = (0..10_000).map(|n| format!("{n},r,0,4096,{}\n", n / 2)).collect();
+    let many = card(format!("{names}{lines}"));
+    assert_eq!((many.devices, many.largest_trim_bytes), (5_000, None));
+    let one = card(format!("{names}0,t,0,8192,0\n1,t,0,1048576,0\n2,w,0,4096,0\n"));
+    assert_eq!((one.devices, one.largest_trim_bytes), (1, Some(1_048_576)));
+    assert_eq!(one.largest_bytes, 4096);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn texts_between_and_behind_ios_are_kept_and_beyond_a_bound_told_as_lost() {
     // As many as memory is not kept for.
     let many = [&with[..end], &block.repeat(40_000), &with[end..]].concat();
     let (written, again) = converted(&many, Output::Compact);
-    assert_eq!(written.lost.words().collect::<Vec<_>>(), ["text about the trace"]);
+    assert_eq!(written.lost.words().collect::<Vec<_>>(), ["text beyond 1 MiB at one place"]);
     assert!((1..40_000).contains(&times(&again, TEXT)) && whole(&again) == whole(&with));
 }
 
@@ -99,4 +99,21 @@ fn a_conversion_that_is_stopped_has_no_end() {
         written.expect("it is written").map(|written| written.ios)
     };
     assert_eq!((written(false), written(true)), (None, Some(70_000)));
+    // Nor one of which everything so far is left out, and so it is with a card.
+    let asked = |device: Option<u32>| {
+        let mut options = Options::default();
+        options.filter.device = device;
+        let open = || from_bytes(text.clone().into(), &options).expect("a trace");
+        let conversion = Conversion { output: Output::Compact, drive: "sda" };
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            false
+        };
+        let written = conversion.write(&mut open(), Vec::new(), &mut go_on);
+        assert!(written.expect("nothing is wrong").is_none());
+        assert!(fourcorners_trace::card(open(), &mut go_on).expect("nothing is wrong").is_none());
+        asked
+    };
+    assert_eq!((asked(Some(7)), asked(None)), (2, 2));
 }
