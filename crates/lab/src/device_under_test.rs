@@ -385,6 +385,20 @@ impl DeviceUnderTest {
         }
     }
 
+    /// Whether it takes TRIMs, as far as that is known before one is tried: of a file, that holes are punched into it.
+    pub fn takes_trim(&self) -> bool {
+        match self {
+            DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
+                profile.takes_trim()
+            }
+            DeviceUnderTest::Array(array) => array.takes_trim(),
+            DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => {
+                target.discard || target.kind == Kind::File
+            }
+            DeviceUnderTest::New(..) => true,
+        }
+    }
+
     /// Whether it is an SSD that was never written: reads of it would not touch the flash.
     pub fn is_new_flash(&self) -> bool {
         match self {

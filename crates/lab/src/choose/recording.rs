@@ -233,7 +233,9 @@ impl Recording {
         observer: &mut dyn Observer,
     ) -> Result<Footprint, Obstacle> {
         let mut options = self.options.clone();
-        if let Some(map) = addresses.map(&self.card, geometry)? {
+        // It is of what is read and written.
+        options.filter.ops.trim = false;
+        if let Some(map) = addresses.map(&self.card, false, geometry)? {
             options.filter.addresses = map;
         }
         let touched = touched(&self.path, &options, &mut || observer.go_on(0.0));
@@ -249,9 +251,9 @@ fn touched(
 ) -> Result<Option<Footprint>, TraceError> {
     let mut footprint = Footprint::default();
     let mut since_asked = 0;
-    for io in trace::open(path, options)? {
-        let io = io?;
-        if matches!(io.op, Op::Read | Op::Write) {
+    let mut trace = trace::open(path, options)?;
+    while let Some(io) = trace.next_or_left_out() {
+        if let Some(io) = io?.filter(|io| matches!(io.op, Op::Read | Op::Write)) {
             footprint.add(io.offset_bytes, io.bytes);
         }
         since_asked += 1;

@@ -97,8 +97,8 @@ pub enum ReplayError {
     #[error(
         "{trace} reaches to {} and the target has {}: add --rescale-address to shrink its addresses, or \
          --wrap-address to begin again at the start",
-        size(*extent),
-        size(*bytes)
+        apart(*extent, *bytes),
+        apart(*bytes, *extent)
     )]
     Beyond {
         /// The trace.
@@ -107,6 +107,12 @@ pub enum ReplayError {
         extent: u64,
         /// Bytes of the target.
         bytes: u64,
+    },
+    /// It has TRIMs, and the target takes none.
+    #[error("{trace} has TRIMs and the target takes none: --ops read,write,flush leaves them out")]
+    NoTrim {
+        /// The trace.
+        trace: String,
     },
     /// It cannot be read.
     #[error(transparent)]
@@ -119,6 +125,14 @@ pub enum ReplayError {
     Thread(io::Error),
 }
 
+/// A size, in bytes where it would look like the other.
+fn apart(bytes: u64, other: u64) -> String {
+    match size(bytes) == size(other) {
+        true => format!("{bytes} bytes"),
+        false => size(bytes),
+    }
+}
+
 impl Addresses {
     fn name(self) -> &'static str {
         match self {
@@ -129,15 +143,18 @@ impl Addresses {
         }
     }
 
-    /// The map of a trace of this card onto a target, or why there is none.
+    /// The map of a trace of this card, with its TRIMs or without, onto a target, or why there is none.
     pub(crate) fn map(
         self,
         card: &Card,
+        trims: bool,
         geometry: Geometry,
     ) -> Result<Option<AddressMap>, ReplayError> {
         let (extent, bytes) = (card.extent_bytes, geometry.bytes());
-        if card.largest_bytes > bytes {
-            let (trace, largest) = (card.trace.clone(), card.largest_bytes);
+        let largest_trim = card.largest_trim_bytes.filter(|_| trims).unwrap_or(0);
+        let largest = card.largest_bytes.max(largest_trim);
+        if largest > bytes {
+            let trace = card.trace.clone();
             return Err(ReplayError::TooLarge { trace, largest, bytes });
         }
         let into = |bytes: u64| AddressMap::Stretched {
@@ -185,7 +202,14 @@ impl Plan {
 
     /// Why the trace cannot be replayed on a target of this geometry, if it cannot.
     pub fn refuses(&self, geometry: Geometry) -> Option<ReplayError> {
-        self.addresses.map(&self.card, geometry).err()
+        let trims = self.options.filter.ops.trim;
+        self.addresses.map(&self.card, trims, geometry).err()
+    }
+
+    /// Why the trace cannot be replayed on a target that takes TRIMs or takes none, if it cannot.
+    pub fn refuses_trims(&self, taken: bool) -> Option<ReplayError> {
+        let is_refused = !taken && self.card.trims > 0;
+        is_refused.then(|| ReplayError::NoTrim { trace: self.card.trace.clone() })
     }
 
     /// Whether anything of it writes.

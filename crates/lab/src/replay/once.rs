@@ -2,8 +2,9 @@
 //! review have in common.
 
 use fourcorners_record::{Card, Replay, ReplayFigure};
-use fourcorners_run::Observer;
-use fourcorners_trace::{self as trace, Ahead, Options};
+use fourcorners_run::{JobEnd, Observer};
+use fourcorners_trace::{self as trace, Ahead, Format, Options};
+use fourcorners_words::counted;
 use indexmap::IndexMap;
 
 use super::schedule::Schedule;
@@ -34,7 +35,7 @@ pub struct Played {
     pub outcome: Outcome,
     /// I/Os that were widened to whole blocks.
     pub widened: u64,
-    /// Why the trace ended before its end, if it did.
+    /// Why the trace ended before its end, or was another, if it did or was.
     pub broken: Option<String>,
 }
 
@@ -69,7 +70,8 @@ impl Script<'_> {
     ) -> Result<Played, ReplayError> {
         let geometry = drive.geometry();
         let mut options = self.options.clone();
-        if let Some(map) = self.addresses.map(self.card, geometry)? {
+        let trims = options.filter.ops.trim;
+        if let Some(map) = self.addresses.map(self.card, trims, geometry)? {
             options.filter.addresses = map;
         }
         let trace = trace::open(self.trace, &options)?;
@@ -78,9 +80,27 @@ impl Script<'_> {
         let block = geometry.logical_block_bytes;
         let mut schedule = Schedule::new(ahead, self.pace, timed, depth, block);
         let outcome = drive.run_source(&mut schedule, (depth, self.card.ios), observer);
+        let given = schedule.given();
         let (mut ahead, widened) = schedule.end();
         let broken = ahead.error().map(|error| error.to_string());
+        let whole = outcome.measured.ended == JobEnd::Complete;
+        let broken = broken.or_else(|| self.changed(given, trims).filter(|_| whole));
         Ok(Played { outcome, widened, broken })
+    }
+
+    /// What is to be said where a recording gave another number of I/Os than it has by its card.
+    fn changed(&self, given: u64, trims: bool) -> Option<String> {
+        let Card { trace, ios, .. } = self.card;
+        let expected = if trims { *ios } else { ios - self.card.trims };
+        // What is drawn is not in a file that somebody could write to.
+        let is_recorded = self.card.format.parse::<Format>().is_ok();
+        (is_recorded && given != expected).then(|| {
+            format!(
+                "{trace} gave {} in the replay and {expected} when it was read before: it was written in between; replay a \
+                 copy that nobody writes",
+                counted(given, "I/O")
+            )
+        })
     }
 
     fn depth_on(&self, drive: &Drive) -> u32 {

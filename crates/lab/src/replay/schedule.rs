@@ -54,6 +54,7 @@ pub(super) struct Schedule<I> {
     /// Ends of what was in flight in the recording.
     in_flight: BinaryHeap<Reverse<Nanos>>,
     last_completion: Nanos,
+    given: u64,
     widened: u64,
 }
 
@@ -68,8 +69,14 @@ impl<I> Schedule<I> {
             last: None,
             in_flight: BinaryHeap::with_capacity(1024),
             last_completion: Nanos::ZERO,
+            given: 0,
             widened: 0,
         }
+    }
+
+    /// How many I/Os the trace has given so far.
+    pub(super) fn given(&self) -> u64 {
+        self.given
     }
 
     /// The trace, and how many of its I/Os were widened to whole blocks.
@@ -131,6 +138,7 @@ impl<I: Iterator<Item = TraceIo>> Source for Schedule<I> {
     #[inline]
     fn next(&mut self) -> Option<(Io, Due)> {
         let io = self.ios.next()?;
+        self.given += 1;
         let due = self.due(&io);
         Some((self.placed(&io), due))
     }

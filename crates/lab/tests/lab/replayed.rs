@@ -199,6 +199,67 @@ fn what_reaches_beyond_a_drive_is_refused_with_the_choice() {
 }
 
 #[test]
+fn a_trace_that_was_written_since_its_card_was_made_is_no_whole_replay() {
+    let lines = "0,read,0,4096,100\n10,trim,0,4096,\n20,write,8192,4096,100\n";
+    let mut file = csv(lines);
+    let plan = plan(file.path(), Pace::Fast, Addresses::AsRecorded, vec![Before::Empty]);
+    assert_eq!(replayed(&plan, "crucial-m4-256gb", SMALL_M4).ended, Ended::Complete);
+    writeln!(file, "30,write,0,4096,100").expect("it can be written");
+    let told = |plan: &Plan| match replayed(plan, "crucial-m4-256gb", SMALL_M4).ended {
+        Ended::Failed(why) => why,
+        other => panic!("{other:?}"),
+    };
+    let longer = told(&plan);
+    assert!(longer.contains("gave 4 I/Os in the replay and 3 when it was read"), "{longer}");
+    let heading = "time_us,op,offset_bytes,length_bytes,duration_us\n".len() as u64;
+    let first = lines.lines().next().map_or(0, |line| line.len() as u64 + 1);
+    file.as_file().set_len(heading + first).expect("it can be cut");
+    let shorter = told(&plan);
+    assert!(shorter.contains("gave 1 I/O in the replay and 3 when"), "{shorter}");
+}
+
+#[test]
+fn what_cannot_be_trimmed_is_refused_before_anything_is_written() {
+    let plan = |length: u64, addresses| {
+        let file = csv(&format!("0,write,0,4096,\n5,trim,0,{length},\n9,read,0,4096,\n"));
+        (plan(file.path(), Pace::Fast, addresses, vec![Before::Empty]), file)
+    };
+    let (drive, _) = drive("crucial-m4-256gb", SMALL_M4);
+    for addresses in [Addresses::Wrapped, Addresses::Rescaled] {
+        let (larger, _file) = plan(400_000_000_000, addresses);
+        let why = larger.refuses(drive.geometry()).expect("it is larger").to_string();
+        assert!(why.contains("an I/O of 400000000000 bytes"), "{why}");
+        let (fits, _file) = plan(1 << 20, addresses);
+        assert!(fits.refuses(drive.geometry()).is_none());
+        assert_eq!(replayed(&fits, "crucial-m4-256gb", SMALL_M4).ended, Ended::Complete);
+        assert!(fits.refuses_trims(true).is_none());
+        let why = fits.refuses_trims(false).expect("it has one").to_string();
+        assert!(why.contains("--ops read,write,flush"), "{why}");
+    }
+    let (mut without, _file) = plan(1 << 20, Addresses::AsRecorded);
+    without.options.filter.ops.trim = false;
+    let opened = open(&without.trace, &without.options).expect("it is there");
+    without.card = card(opened, &mut || true).expect("it is whole").expect("not stopped");
+    assert!(without.refuses_trims(false).is_none());
+}
+
+#[test]
+fn sizes_that_read_alike_are_told_in_bytes() {
+    let (drive, _) = drive("crucial-m4-256gb", SMALL_M4);
+    let bytes = drive.geometry().bytes();
+    let why = |offset: u64| {
+        let file = csv(&format!("0,read,{offset},4096,\n"));
+        let plan = plan(file.path(), Pace::Fast, Addresses::AsRecorded, vec![Before::AsFound]);
+        plan.refuses(drive.geometry()).expect("it is beyond").to_string()
+    };
+    let near = why(bytes - 512);
+    let told = format!("reaches to {} bytes and the target has {bytes} bytes", bytes + 3584);
+    assert!(near.contains(&told), "{near}");
+    let far = why(9_000_000_000);
+    assert!(far.contains("reaches to 9.0 GB and the target has 7.5 GB"), "{far}");
+}
+
+#[test]
 fn the_real_traces_on_an_ssd_and_a_hard_disk() {
     for (name, reads, writes) in [
         (real::MSSQL, None, None),
