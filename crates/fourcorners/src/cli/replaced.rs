@@ -113,6 +113,21 @@ impl Inputs {
         Inputs(files.into_iter().map(Path::to_path_buf).collect())
     }
 
+    /// What is read for the trace of this name.
+    pub(super) fn of_trace(trace: &Path) -> Inputs {
+        Inputs(fourcorners_trace::files(trace))
+    }
+
+    /// Which of them is this file, be it by another name.
+    pub(super) fn same_as(&self, path: &Path) -> Option<&Path> {
+        let there = path.metadata().ok()?;
+        let same = |input: &&PathBuf| {
+            let input = input.metadata();
+            input.is_ok_and(|input| (input.dev(), input.ino()) == (there.dev(), there.ino()))
+        };
+        self.0.iter().find(same).map(PathBuf::as_path)
+    }
+
     /// What results are named by, where those are files or folders, and the database.
     pub(super) fn of_results(names: &[String], database: Option<PathBuf>) -> Inputs {
         let documents = |name: &String| {
@@ -136,11 +151,7 @@ impl Inputs {
         // What cannot be looked at cannot be written either, which is told by who writes.
         let Ok(there) = path.metadata() else { return Ok(()) };
         let place = path.display();
-        let same = |input: &&PathBuf| {
-            let input = input.metadata();
-            input.is_ok_and(|input| (input.dev(), input.ino()) == (there.dev(), there.ino()))
-        };
-        if let Some(input) = self.0.iter().find(same).filter(|_| there.is_file()) {
+        if let Some(input) = self.same_as(path).filter(|_| there.is_file()) {
             return Err(format!(
                 "{place}: this would replace {}, which is read for it; name another file",
                 input.display()

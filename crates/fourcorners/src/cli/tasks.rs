@@ -107,11 +107,12 @@ fn real(folder: &Path, args: &TasksArgs) -> Result<End, Failure> {
         writeln!(
             out,
             "\nWall time on a file system, page cache and processor included. \"on the drive\" is when \
-             all\nof it was there (syncfs). What was read was taken out of the page cache before."
+             all\nof it was there (syncfs). {}",
+            match in_memory {
+                true => "The folder is in memory: no drive was measured.",
+                false => "What was read was taken out of the page cache before.",
+            }
         )?;
-        if *in_memory {
-            writeln!(out, "The folder is in memory: no drive was measured.")?;
-        }
     }
     if let Some(left) = left {
         say(&format!("fourcorners: {left}: remove it"));

@@ -112,6 +112,47 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
 }
 
 #[test]
+fn nothing_that_is_read_for_a_trace_is_replaced() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    let record = |action: u32, at_ns: u64| {
+        let halves = [0x6561_7407, 1, at_ns as u32, 0, 8, 0, 4096, action, 1, 8 << 20, 0, 0];
+        halves.iter().flat_map(|half: &u32| half.to_le_bytes()).collect::<Vec<u8>>()
+    };
+    let events = [record(7 | 1 << 16, 0), record(8 | 1 << 16, 500)].concat();
+    for name in ["sda.blktrace.0", "sda.blktrace.1"] {
+        fs::write(at(name), &events).expect("it can be written");
+    }
+    let task = run(dir.path(), &["tasks", "--show", "boot"]).stdout;
+    fs::write(at("mine.toml"), &task).expect("it can be written");
+    let csv = "time_us,op,offset_bytes,length_bytes\n0,write,0,4096\n";
+    // Long enough to be a target.
+    let long = format!("{csv}{}", "# nothing\n".repeat(2_000_000));
+    fs::write(at("t.csv"), &long).expect("it can be written");
+    let overwrite = "--overwrite";
+    for args in [
+        &["trace", "convert", "sda.blktrace.0", "-o", "sda.blktrace.1", overwrite][..],
+        &["trace", "convert", "task:./mine.toml", "-o", "mine.toml", "--as", "csv", overwrite],
+        &["choose", "task:./mine.toml", "-o", "mine.toml", "--capacity", "64GB", overwrite],
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains("which is read for it; name another file"), "{args:?}: {line}");
+    }
+    symlink("t.csv", at("link.csv")).expect("it can be made");
+    for target in ["./t.csv", "./link.csv"] {
+        let line = refused(dir.path(), &["trace", "replay", "t.csv", target, "--destroy", target]);
+        assert!(line.contains("while the trace is read from t.csv"), "{line}");
+    }
+    assert_eq!(fs::read(at("sda.blktrace.1")).expect("there"), events);
+    assert_eq!(fs::read_to_string(at("mine.toml")).expect("there"), task);
+    assert_eq!(fs::read_to_string(at("t.csv")).expect("there"), long);
+    // The control: what is not read for it.
+    let args = ["trace", "convert", "sda.blktrace.0", "-o", "sdb.blktrace.0", overwrite];
+    let ran = run(dir.path(), &args);
+    assert!(ran.code == Some(0) && ran.stdout.contains("2 I/Os"), "{ran:?}");
+}
+
+#[test]
 fn a_document_that_was_edited_is_shown_with_a_mark_or_not_at_all() {
     let dir = folder();
     for (out, seed) in [("a", "1"), ("b", "2")] {

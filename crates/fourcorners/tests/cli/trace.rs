@@ -9,7 +9,7 @@ mod words;
 
 use std::fs;
 
-use fourcorners_record::{Ended, TargetKind, json_schema};
+use fourcorners_record::{Ended, Record, TargetKind, json_schema};
 use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, folder, refused, run};
@@ -136,6 +136,16 @@ fn a_file_is_replayed_full_and_only_read_without_leave() {
     assert_eq!(figures.keys().collect::<Vec<_>>(), ["storage_bench_full"]);
     assert_eq!((record.target.kind, figures[0].all.ios), (TargetKind::File, 200));
     assert!(record.host.is_some() && figures[0].cpu_us_per_io.is_some());
+    let has_holes = |record: &Record| {
+        record.target.in_memory.as_ref().is_some_and(|why| why.contains("were holes"))
+    };
+    assert!(!has_holes(&record), "it was filled before");
+    let in_memory = record.target.in_memory.is_some();
+    fs::File::create(dir.path().join("holes.img"))
+        .and_then(|file| file.set_len(64 << 20))
+        .expect("a file of nothing");
+    let record = replay("./holes.img", &["--ops", "read", "--drive-state", "as-found"]);
+    assert!(has_holes(&record) || in_memory, "the control: {:?}", record.target.in_memory);
 
     let content: Vec<u8> = (0..20u32 << 20).map(|n| (n % 251) as u8).collect();
     fs::write(dir.path().join("photos.tar"), &content).expect("it can be written");
@@ -157,6 +167,9 @@ fn what_cannot_be_done_is_refused_in_a_line() {
     fs::write(dir.path().join("far.csv"), "time_s,op,sector,sectors\n0,r,9999999999,8\n")
         .expect("written");
     fs::write(dir.path().join("none.csv"), "time_s,op,sector,sectors\n").expect("written");
+    let trim = |bytes: u64| format!("time_s,op,offset_bytes,length_bytes\n0,t,0,{bytes}\n");
+    fs::write(dir.path().join("trim.csv"), trim(4096)).expect("written");
+    fs::write(dir.path().join("large.csv"), trim(900_000_000_000)).expect("written");
     let cases: &[(&[&str], &str)] = &[
         (&["info", "missing"], "No such file"),
         (&["info", "boot"], "did you mean task:boot?"),
@@ -190,11 +203,43 @@ fn what_cannot_be_done_is_refused_in_a_line() {
         (&["replay", "far.csv", M4, "--drive-state", "used"], "as-found"),
         (&["replay", "far.csv", M4, M4, "--wrap-address"], "named twice"),
         (&["replay", "far.csv", M4, "--wrap-address", "--rescale-address"], "cannot be used with"),
+        (
+            &["replay", "trim.csv", HDD],
+            "has TRIMs and the target takes none: --ops read,write,flush",
+        ),
+        (&["replay", "large.csv", M4, "--wrap-address"], "an I/O of 900000000000 bytes"),
     ];
     for (args, told) in cases {
         let line = refused(dir.path(), &[&["trace"], *args].concat());
         assert!(line.contains(told), "{args:?}: {line}");
     }
+}
+
+#[test]
+fn a_pipe_is_read_where_once_is_enough_and_refused_where_it_is_not() {
+    let dir = folder();
+    let text = "time_s,op,sector,sectors\n0,r,0,8\n1,w,8,8\n";
+    fs::write(dir.path().join("a.csv"), text).expect("it can be written");
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo is part of coreutils");
+    // Nobody writes to the pipe: if it were opened, this would wait for ever.
+    for args in [
+        &["convert", "pipe", "-o", "x"][..],
+        &["convert", "pipe", "-o", "-"],
+        &["replay", "pipe", M4],
+        &["replay", "pipe", "all"],
+        &["convert", "/dev/null", "-o", "x"],
+    ] {
+        let line = refused(dir.path(), &[&["trace"], args].concat());
+        assert!(line.contains("this is not a file"), "{args:?}: {line}");
+    }
+    let to = dir.path().join("pipe");
+    let writer = std::thread::spawn(move || fs::write(to, text));
+    let ran = run(dir.path(), &["trace", "info", "pipe", "--json"]);
+    assert!(ran.code == Some(0) && ran.stdout.contains("\"ios\":2"), "{ran:?}");
+    writer.join().expect("no panic").expect("it was read");
+    let ran = run(dir.path(), &["trace", "convert", "a.csv", "-o", "x"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
 #[test]

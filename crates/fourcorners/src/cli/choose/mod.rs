@@ -6,7 +6,7 @@ mod prices;
 mod ranked;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fourcorners_lab::choose::{
@@ -78,7 +78,8 @@ fn check(args: &ChooseArgs) -> Result<(), String> {
     if let Some(path) = &args.output {
         checked("--output", path)?;
         let named = args.have.iter().chain(&args.also).map(Path::new);
-        let read = named.chain(args.prices.as_deref()).chain([args.work.as_path()]);
+        let of_work = fourcorners_trace::files(&args.work);
+        let read = named.chain(args.prices.as_deref()).chain(of_work.iter().map(PathBuf::as_path));
         let inputs = Inputs::of(read);
         inputs.may_write(path, Kind::Page, args.overwrite)?;
     }

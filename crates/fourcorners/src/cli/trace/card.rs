@@ -70,6 +70,10 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
     }
     match card.mean_queue_depth {
         Some(depth) => facts.push(["mean queue depth".into(), format!("{depth:.2}")]),
+        // It is counted at reads and writes, and only flushes or TRIMs may say how long they took.
+        None if card.has_durations() => {
+            facts.push(["queue depth".into(), "not known: no durations of reads or writes".into()])
+        }
         None => facts.push(["queue depth".into(), "not known: no durations".into()]),
     }
     if let Some(latency) = &card.latency_us {

@@ -6,12 +6,13 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 
 use fourcorners_machine::save::write_atomically_with;
+use fourcorners_report::plain;
 use fourcorners_trace::{self as trace, Conversion, Options, Output, WriteError, Written};
 use fourcorners_words::counted;
 use serde_json::json;
 
 use super::args::{ConvertArgs, DRIVE};
-use super::reading::{opened, options, tell_skipped, why_empty};
+use super::reading::{is_a_file, opened, options, tell_skipped, why_empty};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::replaced::{Inputs, Kind};
@@ -37,8 +38,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
             "--json: the new trace is on standard output; name a file with -o".into(),
         ));
     }
+    is_a_file(&args.trace).map_err(Failure::Usage)?;
     if args.output != Path::new("-") {
-        let inputs = Inputs::of([args.trace.as_path()]);
+        let inputs = Inputs::of_trace(&args.trace);
         inputs.may_write(&args.output, Kind::Trace, args.overwrite).map_err(Failure::Usage)?;
     }
     // Before anything is made: a trace that is none is not worth a file.
@@ -62,7 +64,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
             })
             .to_string(),
             false => {
-                format!("{}: {} as {format}", args.output.display(), counted(written.ios, "I/O"))
+                let name = args.output.display().to_string();
+                format!("{}: {} as {format}", plain(&name), counted(written.ios, "I/O"))
             }
         };
         writeln!(stdout(), "{text}")?;

@@ -1,6 +1,6 @@
 //! Reading a trace: the options of the command line, and messages about records that were left out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fourcorners_drive::Nanos;
 use fourcorners_trace::{
@@ -32,6 +32,24 @@ pub(super) fn opened(path: &Path, taken: &Taken, options: &Options) -> Result<Tr
             Err(in_vain(Inapplicable { option: ReadOption::Seed, kind }))
         }
         _ => Ok(trace),
+    }
+}
+
+/// Whether a trace can be read once more after it was opened: a pipe would be empty then, or wait for ever, and a device
+/// has no end.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn is_a_file(path: &Path) -> Result<(), String> {
+    let is_other =
+        |file: &PathBuf| file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+    match trace::files(path).iter().find(|file| is_other(file)) {
+        None => Ok(()),
+        Some(other) => Err(format!(
+            "{}: this is not a file, and the trace is read more than once: write it to a file first; `fourcorners trace \
+             record` records what is done to a device",
+            other.display()
+        )),
     }
 }
 

@@ -17,7 +17,7 @@ use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
 use super::args::{ALL, IDLE_CAP_MS, ReplayArgs};
-use super::reading::{opened, options, short, tell_skipped, why_empty};
+use super::reading::{is_a_file, opened, options, short, tell_skipped, why_empty};
 use super::replay_all;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
@@ -50,6 +50,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         return Err(Failure::Usage(why.into()));
     }
     let checked = check(args).map_err(Failure::Usage)?;
+    is_a_file(&args.trace).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     let mut trace = opened(&args.trace, &args.taken, &checked.options)?;
     let Some(card) = trace::card(&mut trace, &mut || !interrupt.asked())? else {
@@ -65,7 +66,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
     let planned = plan_targets(args, &plan).map_err(Failure::Usage)?;
     if let Some(folder) = &args.output {
-        keep_others(folder, Kind::Json, args.overwrite).map_err(Failure::Usage)?;
+        keep_others((folder, &args.trace), Kind::Json, args.overwrite).map_err(Failure::Usage)?;
         make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
@@ -95,9 +96,14 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 
-/// Refuses to replace a document or a page that fourcorners did not write.
-pub(super) fn keep_others(folder: &Path, document: Kind, overwrite: bool) -> Result<(), String> {
-    Inputs::of([]).may_write_into(folder, [(JSON, document), (PAGE, Kind::Page)], overwrite)
+/// Refuses to replace a document or a page that fourcorners did not write, and the trace.
+pub(super) fn keep_others(
+    (folder, trace): (&Path, &Path),
+    document: Kind,
+    overwrite: bool,
+) -> Result<(), String> {
+    let files = [(JSON, document), (PAGE, Kind::Page)];
+    Inputs::of_trace(trace).may_write_into(folder, files, overwrite)
 }
 
 /// The arguments that need nothing to be opened.
@@ -127,6 +133,10 @@ pub(super) fn check(args: &ReplayArgs) -> Result<Checked, String> {
     if args.idle_cap.is_some() && !matches!(pace, Pace::Think { .. }) {
         return Err("--idle-cap is for --pace think: leave it out".into());
     }
+    if args.taken.time_scale != 1.0 && pace == Pace::Fast {
+        let why = "--time-scale is of the times of the trace, which --pace fast leaves out: leave out one of them";
+        return Err(why.into());
+    }
     let states = match args.drive_state.as_deref().unwrap_or(if all { "empty" } else { "both" }) {
         "empty" => vec![Before::Empty],
         "full" => vec![Before::Full],
@@ -154,8 +164,18 @@ fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<DeviceUnderTest>, 
         on: &args.on,
         writes: plan.writes(),
     })?;
+    let inputs = Inputs::of_trace(&args.trace);
     for target in &planned {
-        if let Some(why) = plan.refuses(target.geometry()) {
+        let place = target.place().filter(|_| plan.writes());
+        if let Some(input) = place.as_deref().and_then(|place| inputs.same_as(place)) {
+            return Err(format!(
+                "{}: this would be written over while the trace is read from {}: name another target",
+                target.name(),
+                input.display()
+            ));
+        }
+        let why = plan.refuses_trims(target.takes_trim());
+        if let Some(why) = why.or_else(|| plan.refuses(target.geometry())) {
             return Err(format!("{}: {why}", target.name()));
         }
         if target.is_real() && buffer_bytes(plan) > MOST_BUFFER_BYTES {
@@ -200,7 +220,12 @@ fn replay_on_each(
         // Virtual drives take any I/O; what a real one is given was checked.
         let max_block_bytes = block.unwrap_or(u32::MAX).max(FILL_BYTES);
         let setup = Setup { queue_depth: plan.depth, max_block_bytes };
-        let mut ready = target.open_for(setup).map_err(usage)?;
+        let ready = target.open_for(setup).map_err(usage)?;
+        // A file is filled before any replay but one on it as it is.
+        let mut ready = match plan.states.contains(&Before::AsFound) {
+            true => ready,
+            false => ready.laid_out(),
+        };
         let mut watch = Seen(progress.of(&target.name()));
         let record = replay(plan, &mut ready.drive, (ready.target, ready.host), &mut watch);
         keeper.add(&record);

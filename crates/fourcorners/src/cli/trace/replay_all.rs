@@ -14,7 +14,7 @@ use fourcorners_report as report;
 use fourcorners_trace::{self as trace, Options};
 
 use super::args::{ALL, DEPTH, ReplayArgs};
-use super::reading::{opened, tell_skipped, why_empty};
+use super::reading::{is_a_file, opened, tell_skipped, why_empty};
 use super::replay::{JSON, PAGE, check, keep_others};
 use crate::cli::choose::{capacity_of, own, print, ranked};
 use crate::cli::interrupt::Interrupt;
@@ -30,6 +30,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let checked = check(args).map_err(Failure::Usage)?;
     let state = state(args, &checked.states).map_err(Failure::Usage)?;
     let candidates = drives(args).map_err(Failure::Usage)?;
+    is_a_file(&args.trace).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     opened(&args.trace, &args.taken, &checked.options)?;
     let read = Recording::read(&args.trace, &checked.options, &mut || !interrupt.asked());
@@ -40,7 +41,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     };
     tell_skipped(recording.card().skipped);
     if let Some(folder) = &args.output {
-        keep_others(folder, Kind::Choice, args.overwrite).map_err(Failure::Usage)?;
+        keep_others((folder, &args.trace), Kind::Choice, args.overwrite).map_err(Failure::Usage)?;
         make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let replaying = Replaying {

@@ -65,6 +65,7 @@ fn options_of_another_pace_form_or_output_are_refused() {
     let dir = folder();
     fs::write(dir.path().join("t.csv"), CSV).expect("it can be written");
     let idle = "--idle-cap is for --pace think: leave it out";
+    let scale = "--time-scale is of the times of the trace, which --pace fast leaves out";
     let drive = "--drive is for --as fio-iolog";
     let overwrite = "required arguments were not provided: --output";
     for (args, told) in [
@@ -72,6 +73,8 @@ fn options_of_another_pace_form_or_output_are_refused() {
         (&["replay", "t.csv", M4, "--pace", "fast", "--idle-cap", "5"], idle),
         // With all the pace is the recorded one unless another is named.
         (&["replay", "t.csv", "all", "--idle-cap", "5"], idle),
+        (&["replay", "t.csv", M4, "--pace", "fast", "--time-scale", "0.5"], scale),
+        (&["replay", "t.csv", "all", "--pace", "fast", "--time-scale", "2"], scale),
         (&["replay", "t.csv", M4, "--overwrite"], overwrite),
         (&["replay", "t.csv", "all", "--overwrite"], overwrite),
         (&["convert", "t.csv", "-o", "x", "--drive", "/dev/sda"], drive),
@@ -83,6 +86,7 @@ fn options_of_another_pace_form_or_output_are_refused() {
     for args in [
         &["replay", "t.csv", M4, "--idle-cap", "5", "--no-db"][..],
         &["replay", "t.csv", M4, "--pace", "think", "--idle-cap", "5", "--no-db"],
+        &["replay", "t.csv", M4, "--pace", "recorded", "--time-scale", "0.5", "--no-db"],
         &["replay", "t.csv", M4, "--pace", "fast", "--out", ".", "--overwrite", "--no-db"],
         &["convert", "t.csv", "-o", "x", "--as", "fio-iolog", "--drive", "/dev/sdq"],
     ] {

@@ -77,3 +77,30 @@ fn text_about_a_trace_is_kept_or_told_as_lost() {
     assert!(stderr.contains("csv has no place for text about the trace: left out"), "{stderr}");
     assert_eq!(lost("t.fct", "plain.csv", "csv").0, "[]");
 }
+
+#[test]
+fn a_depth_that_is_not_known_is_said_to_be_of_reads_and_writes_where_others_tell() {
+    let dir = folder();
+    let text = "time_us,op,offset_bytes,length_bytes,duration_us\n0,f,,,60\n9,r,0,512,\n";
+    fs::write(dir.path().join("t.csv"), text).expect("it can be written");
+    let depth = |ops: &str| {
+        let ran = run(dir.path(), &["trace", "info", "t.csv", "--ops", ops]);
+        let line = ran.stdout.lines().find(|line| line.starts_with("queue depth  "));
+        line.unwrap_or_else(|| panic!("{ran:?}")).trim_end().to_string()
+    };
+    assert!(depth("flush").contains("no durations of reads or writes"));
+    assert!(depth("read").ends_with("not known: no durations"));
+}
+
+#[test]
+fn the_name_of_a_new_trace_does_not_steer_the_terminal() {
+    let dir = folder();
+    fs::write(dir.path().join("t.csv"), "time_s,op,sector,sectors\n0,r,0,8\n").expect("written");
+    let written = |name: &str| {
+        let ran = run(dir.path(), &["trace", "convert", "t.csv", "-o", name]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout
+    };
+    assert_eq!(written("e\u{1b}[31m"), "e\u{fffd}[31m: 1 I/O as compact\n");
+    assert_eq!(written("plain"), "plain: 1 I/O as compact\n");
+}
