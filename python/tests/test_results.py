@@ -3,6 +3,7 @@
 import datetime
 import os
 import pickle
+import stat
 import subprocess
 import threading
 from pathlib import Path
@@ -100,9 +101,43 @@ def test_it_is_a_table_and_a_parquet_file(results, records, tmp_path):
 
     table = pq.read_table(file)
     assert table.equals(results.to_arrow(method="consistency")) and table.num_rows == rows == 4
-    assert os.listdir(tmp_path).count(file.name) == 1 and not [it for it in os.listdir(tmp_path) if it.endswith(".tmp")]
+    assert os.listdir(tmp_path).count(file.name) == 1 and not [it for it in os.listdir(tmp_path) if it.startswith(".")]
     # None at all has the same columns.
     assert results.to_arrow(drive="none").schema == results.to_arrow().schema
+
+
+def test_a_link_is_followed_and_what_is_no_file_stays_what_it_is(results, tmp_path):
+    file, link = tmp_path / "figures.parquet", tmp_path / "link"
+    link.symlink_to(file)
+    # At first it points nowhere.
+    for mode in (None, 0o640):
+        results.to_parquet(link)
+        assert link.is_symlink() and file.read_bytes()[-4:] == b"PAR1"
+        assert mode is None or stat.S_IMODE(file.stat().st_mode) == mode
+        file.chmod(0o640)
+    # A pipe has it, is not looked into before, and is one afterwards.
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    rows = results.to_parquet(pipe)
+    reader.join()
+    assert rows > 4 and read[0] == file.read_bytes() and stat.S_ISFIFO(pipe.lstat().st_mode)
+    for wrong, told in [(tmp_path, "it is a folder; name a file"), (tmp_path / "none" / "f", "none: there is no such folder")]:
+        with pytest.raises(fc.Error, match=told):
+            results.to_parquet(wrong)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes device nodes")
+def test_a_device_node_is_not_replaced(results, tmp_path):
+    null, disk = tmp_path / "null", tmp_path / "disk"
+    os.mknod(null, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    # One that no driver has.
+    os.mknod(disk, stat.S_IFBLK | 0o600, os.makedev(240, 77))
+    assert results.to_parquet(null) > 4 and stat.S_ISCHR(null.lstat().st_mode)
+    with pytest.raises(fc.Error, match="disk: it is a device; name a file"):
+        results.to_parquet(disk)
+    assert stat.S_ISBLK(disk.lstat().st_mode) and sorted(os.listdir(tmp_path)) == ["disk", "null", "results.db"]
 
 
 def test_an_export_that_fails_leaves_what_was_there(results, tmp_path):

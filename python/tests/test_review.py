@@ -47,6 +47,8 @@ def test_records_are_read_as_they_were_written(tmp_path):
     file.write_text(document[:100])
     with pytest.raises(fc.RecordError, match="review.json"):
         fc.load(file)
+    with pytest.raises(fc.RecordError, match="none.json: cannot be read: No such file"):
+        fc.load(tmp_path / "none.json")
 
 
 def test_records_are_tables():

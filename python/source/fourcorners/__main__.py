@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -74,7 +73,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
     except KeyboardInterrupt:
-        print(f"\nfourcorners: stopped; what arrived is in {into}: the same command goes on", file=sys.stderr)
+        there = f"what arrived is in {into}: the same command goes on" if begun else "nothing was run yet"
+        print(f"\nfourcorners: stopped; {there}", file=sys.stderr)
         return 1
     except (Error, OSError, ValueError, OverflowError) as error:
         print(f"fourcorners: {error}", file=sys.stderr)
@@ -95,6 +95,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _twin(arguments: argparse.Namespace) -> int:
     from . import Diagnosis, load
+    from ._files import may_not_write, whole
+    from ._frames import documents
     from ._twin import base_of, same_drive, twin
 
     said = time.monotonic()
@@ -116,10 +118,16 @@ def _twin(arguments: argparse.Namespace) -> int:
             if arguments.diagnosed:
                 same_drive(records, arguments.diagnosed)
             return 0
+        # Before the hundreds of reviews.
+        inputs = [*documents(arguments.review), *filter(None, [arguments.findings, arguments.like and Path(arguments.like)])]
+        why = may_not_write(arguments.output, inputs)
+        if why is not None:
+            raise Error(why)
         findings = arguments.findings and Diagnosis.from_json(arguments.findings.read_text(encoding="utf-8"))
         begun = True
         found = twin(records, arguments.like, findings=findings, progress=progress)
-        _write(arguments.output, found.to_toml())
+        with whole(arguments.output) as file:
+            file.write(found.to_toml().encode())
     except KeyboardInterrupt:
         print("\nfourcorners: stopped; no twin was written", file=sys.stderr)
         return 1
@@ -162,16 +170,6 @@ def _words(finding: Any) -> str:
     from ._html import found
 
     return found(finding)
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes a file that is whole or as it was."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

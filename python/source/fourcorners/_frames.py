@@ -19,16 +19,19 @@ def load(path: str | os.PathLike[str]) -> list[Record]:
     """The records of a `review.json`, of what `fourcorners review --json` printed, or of a folder that a review or a replay has
     written."""
     found = Records()
-    for document in _documents(Path(path)):
+    for document in documents(Path(path)):
         try:
             with open(document, encoding="utf-8") as file:
                 found += from_json(file.read())
+        except OSError as error:
+            raise RecordError(f"{document}: cannot be read: {error.strerror}") from None
         except (RecordError, UnicodeDecodeError) as error:
             raise RecordError(f"{document}: {error}") from None
     return found
 
 
-def _documents(path: Path) -> list[Path]:
+def documents(path: Path) -> list[Path]:
+    """The files that `load` reads."""
     if not path.is_dir():
         return [path]
     found = [path / name for name in DOCUMENTS if (path / name).is_file()]

@@ -6,16 +6,17 @@ and synced under a temporary name, then renamed. Whatever is there is whole.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
+import threading
 import time
 from pathlib import Path
-from typing import IO, Any, Iterable, Iterator
+from typing import Any, Iterable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ._files import whole
 from ._task import COLUMNS, KEPT
 
 #: Rows arrive in files of this many, or of what came in this time.
@@ -43,8 +44,9 @@ def table_of(rows: list[dict[str, Any]], axes: list[str]) -> pa.Table:
     for axis in axes:
         values = [row.get(axis) for row in rows]
         try:
-            columns[axis] = pa.array(values)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            # Seeds have 64 bits, of which Arrow would take 63.
+            columns[axis] = pa.array(values, pa.uint64() if axis == "seed" else None)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             try:
                 columns[axis] = pa.array([None if v is None else float(v) for v in values])
             except (TypeError, ValueError):
@@ -61,8 +63,11 @@ class Folder:
 
     def __init__(self, path: Path, axes: list[str]) -> None:
         self.path, self.axes = path, axes
+        #: Several threads may add to it.
+        self._adding = threading.Lock()
         self._rows: list[dict[str, Any]] = []
-        self._since = time.monotonic()
+        #: When the first of them arrived.
+        self._since = 0.0
         path.mkdir(parents=True, exist_ok=True)
         self._lock = open(path / ".lock", "w")
         try:
@@ -76,14 +81,21 @@ class Folder:
         (path / _TEMPORARY).unlink(missing_ok=True)
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
-        self._rows.extend(rows)
-        late = time.monotonic() - self._since > SECONDS_A_FILE
-        if len(self._rows) >= ROWS_A_FILE or (self._rows and late):
-            self.flush()
+        """Adds rows, which may be none: what arrived before is put into a file when it is late."""
+        with self._adding:
+            if not self._rows:
+                self._since = time.monotonic()
+            self._rows.extend(rows)
+            late = time.monotonic() - self._since > SECONDS_A_FILE
+            if len(self._rows) >= ROWS_A_FILE or late:
+                self._flush()
 
     def flush(self) -> None:
         """Puts what arrived since into a file."""
-        self._since = time.monotonic()
+        with self._adding:
+            self._flush()
+
+    def _flush(self) -> None:
         if not self._rows:
             return
         part = self.path / f"part-{time.time_ns():020}-{os.getpid()}.parquet"
@@ -95,51 +107,33 @@ class Folder:
         self._lock.close()
 
 
-@contextlib.contextmanager
-def whole(path: Path, temporary: Path | None = None) -> Iterator[IO[bytes]]:
-    """A file that is written whole, or that is the one before, also after a loss of power."""
-    if temporary is None:
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def is_something_else(path: Path) -> bool:
-    """Whether there is something that is no Parquet file."""
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(4)
-    except FileNotFoundError:
-        return False
-    return begin not in (b"", b"PAR1")
-
-
 def parts(path: Path) -> list[Path]:
     return sorted(path.glob("part-*.parquet"))
 
 
-def keys(path: Path) -> set[str]:
-    """The keys of all runs whose results are there."""
-    found: set[str] = set()
+def places(path: Path) -> dict[str, Path]:
+    """The keys of all runs whose results are there, and where each is."""
+    found: dict[str, Path] = {}
     for part in parts(path):
         try:
-            found.update(pq.read_table(part, columns=["key"])["key"].to_pylist())
+            found.update(dict.fromkeys(pq.read_table(part, columns=["key"])["key"].to_pylist(), part))
         except (pa.ArrowException, KeyError) as error:
             raise ValueError(
                 f"{part} is no part of a sweep: {error}; move it away, and its runs are run again"
             ) from None
+    return found
+
+
+def keys(path: Path) -> set[str]:
+    """The keys of all runs whose results are there."""
+    return set(places(path))
+
+
+def rows_of(part: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a file, by key."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in pq.read_table(part).to_pylist():
+        found.setdefault(row["key"], []).append(row)
     return found
 
 

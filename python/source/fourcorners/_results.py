@@ -52,9 +52,9 @@ def to_parquet(results: Results, file: str | os.PathLike[str], **filters: Any) -
     """The same as a Parquet file, whole or the one before; how many rows. What is there and no Parquet file stays, and is said."""
     pyarrow = needs("pyarrow", "frames", "to_parquet")
     needs("pyarrow.parquet", "frames", "to_parquet")
-    from ._parquet import is_something_else, whole
+    from ._files import begins, whole
 
-    if is_something_else(Path(file)):
+    if begins(Path(file), 4) not in (b"", b"PAR1"):
         raise ResultsError(f"{os.fspath(file)} exists and is no Parquet file: name another one, or remove it")
     schema, count = _schema(), 0
     with whole(Path(file)) as out, pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
