@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_lab::drive::{Drive as LabDrive, Purge};
 use fourcorners_lab::memory::check_memory;
 use fourcorners_lab::state;
 use fourcorners_run::{JobEnd, trim};
 use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyMapping};
 
 use crate::background::finished;
 use crate::errors::{self, Error};
-use crate::fio::{FioJobs, FioResult};
+use crate::fio::{self, FioJobs, FioResult};
 use crate::job::Job;
 use crate::number::{Real, Whole};
 use crate::profile::{DriveProfile, Recipe};
@@ -55,7 +56,7 @@ impl Drive {
     pub(crate) fn new(
         drive: &Bound<'_, PyAny>,
         spare: Share,
-        set: Option<&Bound<'_, PyDict>>,
+        set: Option<&Bound<'_, PyMapping>>,
         host: Option<String>,
     ) -> PyResult<Drive> {
         let path: PathBuf = drive.extract()?;
@@ -69,7 +70,7 @@ impl Drive {
     fn from_toml(
         text: String,
         spare: Share,
-        set: Option<&Bound<'_, PyDict>>,
+        set: Option<&Bound<'_, PyMapping>>,
         host: Option<String>,
         name: &str,
     ) -> PyResult<Drive> {
@@ -90,7 +91,7 @@ impl Drive {
 
     /// Another drive of the same profile, new, with these changes.
     #[pyo3(signature = (*, spare=None, set=None))]
-    fn with_(&self, spare: Option<Share>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
+    fn with_(&self, spare: Option<Share>, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Drive> {
         let mut recipe = self.recipe.clone();
         let changes = settings(set)?;
         // A value that is changed again has the last one, and only that.
@@ -206,7 +207,8 @@ impl Drive {
             return Ok(Bound::new(py, result)?.into_any());
         }
         if let Ok(text) = job.extract::<String>() {
-            let result = this.run_jobs(py, &FioJobs::new(text)?, true, progress.as_ref())?;
+            let result =
+                this.run_jobs(py, &FioJobs::new(text, fio::NAME.into())?, true, progress.as_ref())?;
             return Ok(Bound::new(py, result)?.into_any());
         }
         let kind = job.get_type().name()?;
@@ -229,7 +231,7 @@ impl Drive {
         as_is: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<FioResult> {
-        self.run_jobs(py, &FioJobs::new(text)?, !as_is, progress.as_ref())
+        self.run_jobs(py, &FioJobs::new(text, fio::NAME.into())?, !as_is, progress.as_ref())
     }
 
     /// Replays a trace on the drive as it is: a Trace or what one is made of. The keywords are those of `replay`.
@@ -433,9 +435,7 @@ impl Drive {
         if let JobEnd::Failed(fault) = run.measured.ended {
             return Err(errors::fault(fault));
         }
-        if let Some(progress) = progress {
-            progress.call1(py, (1.0,))?;
-        }
+        finished(py, progress)?;
         Ok(run)
     }
 
@@ -446,7 +446,11 @@ impl Drive {
         lay_out: bool,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<FioResult> {
-        let placed = jobs.on(self.profile.geometry())?;
+        let mut geometry = self.profile.geometry();
+        if self.spare > 0.0 {
+            geometry.sectors = self.usable_bytes() / SECTOR_BYTES;
+        }
+        let placed = jobs.on(geometry)?;
         let is_new = self.made.try_lock().is_ok_and(|made| !made.is_used);
         let is_flash = self.profile.under_test().is_new_flash();
         let mut watched = Watched::new(progress);
@@ -464,14 +468,19 @@ impl Drive {
         if let Some(raised) = watched.raised {
             return Err(raised);
         }
+        let result = result?;
+        finished(py, progress)?;
         let target = self.profile.target_info();
-        Ok(FioResult::of(jobs, placed, target, result?))
+        Ok(FioResult::of(jobs, placed, target, result))
     }
 }
 
 /// Changed values as the library takes them.
-fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
-    set.into_iter().flatten().map(|(key, value)| setting(&key, &value)).collect()
+fn settings(set: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<String>> {
+    let Some(set) = set else { return Ok(Vec::new()) };
+    let items = set.items()?;
+    let pairs = items.iter().map(|pair| pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>());
+    pairs.map(|pair| pair.and_then(|(key, value)| setting(&key, &value))).collect()
 }
 
 /// What stands before the first `=`.

@@ -1,5 +1,7 @@
 //! fio's job files, and what came of them in fio's words.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fourcorners_drive::Geometry;
@@ -11,8 +13,8 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// What errors call a text.
-const NAME: &str = "job.fio";
+/// What errors call a text without a name.
+pub(crate) const NAME: &str = "job.fio";
 /// Where the random numbers of jobs with `randrepeat=0` begin: a drive's answers depend on nothing
 /// that is not said.
 const SEED: u64 = 1;
@@ -23,20 +25,36 @@ pub(crate) struct FioJobs {
     /// The job file.
     #[pyo3(get)]
     text: String,
+    /// What errors call it; what it includes is looked for beside that.
+    name: String,
+    /// The variables of the environment that it uses, as they were when it was read.
+    #[pyo3(get)]
+    environment: BTreeMap<String, String>,
     file: JobFile,
 }
 
 #[pymethods]
 impl FioJobs {
     #[new]
-    pub(crate) fn new(text: String) -> PyResult<FioJobs> {
-        let environment = |name: &str| std::env::var(name).ok();
-        let file = JobFile::from_text(&text, Path::new(NAME), &environment);
-        Ok(FioJobs { file: file.map_err(errors::job_file)?, text })
+    #[pyo3(signature = (text, *, name=NAME.to_string()))]
+    pub(crate) fn new(text: String, name: String) -> PyResult<FioJobs> {
+        FioJobs::read(text, name, &|variable| std::env::var(variable).ok())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, FioJobs>) -> (Bound<'py, PyAny>, (String,)) {
-        (slf.get_type().into_any(), (slf.get().text.clone(),))
+    /// The jobs that were pickled: a worker's environment is another one.
+    #[staticmethod]
+    fn _again(
+        text: String,
+        name: String,
+        environment: BTreeMap<String, String>,
+    ) -> PyResult<FioJobs> {
+        FioJobs::read(text, name, &|variable| environment.get(variable).cloned())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, FioJobs>) -> PyResult<(Bound<'py, PyAny>, Again)> {
+        let FioJobs { text, name, environment, .. } = slf.get();
+        let all = (text.clone(), name.clone(), environment.clone());
+        Ok((slf.get_type().getattr("_again")?, all))
     }
 
     fn __repr__(&self) -> String {
@@ -44,12 +62,31 @@ impl FioJobs {
     }
 }
 
+/// What `_again` takes.
+type Again = (String, String, BTreeMap<String, String>);
+
 impl FioJobs {
+    fn read(
+        text: String,
+        name: String,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> PyResult<FioJobs> {
+        let used = RefCell::new(BTreeMap::new());
+        let noted = |variable: &str| {
+            let value = environment(variable)?;
+            used.borrow_mut().insert(variable.to_string(), value.clone());
+            Some(value)
+        };
+        let file = JobFile::from_text(&text, Path::new(&name), &noted);
+        let file = file.map_err(errors::job_file)?;
+        Ok(FioJobs { text, name, environment: used.into_inner(), file })
+    }
+
     pub(crate) fn file(&self) -> &JobFile {
         &self.file
     }
 
-    /// The jobs on a drive; whatever file they name, it is that drive.
+    /// The jobs on what they may touch of a drive; whatever file they name, it is that drive.
     pub(crate) fn on(&self, geometry: Geometry) -> PyResult<Jobs> {
         let placed = Placed { geometry, is_virtual: true, seed: SEED, first_job: 0 };
         self.file.on(placed, |_| true).map_err(errors::job_file)

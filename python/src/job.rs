@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::JobError;
+use crate::fio;
 use crate::number::{Real, Whole};
 
 /// What is done to a drive, and for how long.
@@ -114,10 +115,12 @@ impl Job {
         })
     }
 
-    /// Jobs of a fio job file's text, which a drive runs like any job.
+    /// Jobs of a fio job file's text, which a drive runs like any job. `name` is what errors call it; what it includes is looked
+    /// for beside that.
     #[staticmethod]
-    fn from_fio(text: String) -> PyResult<crate::fio::FioJobs> {
-        crate::fio::FioJobs::new(text)
+    #[pyo3(signature = (text, *, name=fio::NAME.to_string()))]
+    fn from_fio(text: String, name: String) -> PyResult<fio::FioJobs> {
+        fio::FioJobs::new(text, name)
     }
 
     /// The job that `to_json` wrote.

@@ -110,18 +110,22 @@ pub(crate) fn serve(
     }
     check_memory(vec![bare.memory_bytes()], 1)
         .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    let mut made = MadeInVain::default();
     let contents = match &contents {
         None => {
             let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
             Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT))
         }
         Some(path) => {
+            let is_new = path.symlink_metadata().is_err();
             let file = match read_only {
                 true => ContentsFile::open_to_read(path, geometry.bytes()),
                 // Nothing is named to be overwritten: a file that serve did not make is refused.
                 false => ContentsFile::open(path, geometry.bytes(), &Permission::default()),
             };
-            Contents::File(file.map_err(|error| failed(&error))?)
+            let file = file.map_err(|error| failed(&error))?;
+            made.0.extend(is_new.then(|| path.clone()));
+            Contents::File(file)
         }
     };
     let door = match (pace, door_us) {
@@ -139,6 +143,7 @@ pub(crate) fn serve(
     };
     let recording = record.as_ref().map(|path| Recording::create(path, &about)).transpose();
     let recording = recording.map_err(|error| failed(&error))?;
+    made.0.extend(record.clone());
     let uri = listener.uri();
     let (stop, stopped) = UnixStream::pair().map_err(|error| failed(&error))?;
     let name = bare.name().to_string();
@@ -172,8 +177,21 @@ pub(crate) fn serve(
     };
     let thread = std::thread::Builder::new().name("serve".into());
     let thread = thread.spawn(move || work.serve(&bare)).map_err(|error| failed(&error))?;
+    made.0.clear();
     let running = Running { stop, thread, folder };
     Ok(Server { name, uri, recording: record, control, latest, running: Mutex::new(Some(running)) })
+}
+
+/// Files that were made for a server: they are removed where none comes about.
+#[derive(Default)]
+struct MadeInVain(Vec<PathBuf>);
+
+impl Drop for MadeInVain {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// A state that a drive is served in.

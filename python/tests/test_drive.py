@@ -5,6 +5,7 @@ import re
 import signal
 import threading
 import time
+import types
 
 import pytest
 from conftest import ROOT, SMALL
@@ -140,6 +141,7 @@ def test_a_profile_of_ones_own_is_the_drive_it_was_written_from(tmp_path, small)
         (lambda: fc.Job(seconds=1, data=101), ValueError, "0 to 100"),
         (lambda: fc.Job.from_fio("rw=read"), fc.JobFileError, "before the first section"),
         (lambda: fc.Job.from_fio("[a]\nrw=reed"), fc.JobFileError, "job.fio, line 2"),
+        (lambda: fc.Job.from_fio("[a]\nrw=reed", name="mine/bad.fio"), fc.JobFileError, "^mine/bad.fio, line 2"),
         (lambda: fc.review("crucial-m4-256gb", "five-corners"), ValueError, "four-corners"),
         (lambda: fc.review("crucial-m4-256gb", []), ValueError, "methods is empty"),
         (lambda: fc.from_json("{}"), fc.RecordError, "schema"),
@@ -207,6 +209,48 @@ def test_progress_is_told_and_what_it_raises_stops_the_run(small):
         small.run(fc.Job(seconds=1_000_000), progress=enough)
     # It goes on from where it was stopped.
     assert small.run(fc.Job(seconds=1)).ios > 0
+
+
+def test_the_jobs_of_a_job_file_leave_the_spare_area_alone():
+    write = "[w]\nrw=write\nbs=128k\n"
+    for spare in (0, 0.5):
+        drive = fc.Drive("crucial-m4-256gb", spare=spare, set=SMALL)
+        (job,) = drive.run_fio(write).jobs
+        assert job["write"]["io_bytes"] == drive.usable_bytes == (1 - spare) * drive.capacity_bytes
+    past = "[w]\nrw=write\nbs=128k\noffset=600m\nsize=1m\n"
+    with pytest.raises(fc.JobFileError, match="offset=629145600 leaves no room .*: the target has 536870912"):
+        drive.run_fio(past)
+    # Control: without a spare area it is as good a place as any.
+    assert fc.Drive("crucial-m4-256gb", set=SMALL).run_fio(past).jobs[0]["write"]["io_bytes"] == 1 << 20
+
+
+def test_progress_of_a_job_file_ends_with_all_of_it(small):
+    told = []
+    small.run_fio("[w]\nrw=write\nsize=1m\n", progress=told.append)
+    assert told[-1] == 1.0
+
+
+def test_settings_are_any_mapping():
+    given = types.MappingProxyType(SMALL)
+    drive = fc.Drive("crucial-m4-256gb", set=given)
+    assert drive.profile_hash == fc.Drive("crucial-m4-256gb", set=SMALL).profile_hash
+    assert drive.with_(set=types.MappingProxyType({"gc.policy": "fifo"}))["gc.policy"] == "fifo"
+    with pytest.raises(TypeError):
+        fc.Drive("crucial-m4-256gb", set=[("gc.policy", "fifo")])
+
+
+def test_a_job_files_environment_is_part_of_it(small, monkeypatch):
+    text = "[w]\nrw=write\nbs=4k\nsize=${HOW_MUCH}\n"
+    monkeypatch.setenv("HOW_MUCH", "1m")
+    jobs = fc.Job.from_fio(text)
+    assert jobs.environment == {"HOW_MUCH": "1m"} and fc.Job.from_fio("[w]\nsize=1m\n").environment == {}
+    monkeypatch.setenv("HOW_MUCH", "2m")
+    # A worker's environment is another one.
+    for same in (jobs, pickle.loads(pickle.dumps(jobs))):
+        assert small.with_().run(same).jobs[0]["write"]["total_ios"] == 256
+    assert small.with_().run(fc.Job.from_fio(text)).jobs[0]["write"]["total_ios"] == 512
+    monkeypatch.delenv("HOW_MUCH")
+    assert pickle.loads(pickle.dumps(jobs)).environment == {"HOW_MUCH": "1m"}
 
 
 @pytest.mark.parametrize("what", ["run", "review", "fio"])

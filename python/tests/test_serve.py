@@ -243,3 +243,17 @@ def test_a_recording_is_never_written_over(tmp_path):
     with pytest.raises(fc.Error, match="there"):
         fc.serve("crucial-m4-64gb", record=file, contents=tmp_path / "made in vain")
     assert file.read_text() == "notes" and list(tmp_path.iterdir()) == [file]
+
+
+def test_contents_that_were_made_in_vain_are_removed_and_others_stay(tmp_path):
+    made, taken = tmp_path / "disk.img", tmp_path / "taken"
+    taken.write_text("notes")
+    for refused in ({"at": f"unix:{taken}"}, {"record": tmp_path / "none" / "trace"}):
+        with pytest.raises(fc.Error):
+            fc.serve("crucial-m4-64gb", time="virtual", contents=made, **refused)
+        assert list(tmp_path.iterdir()) == [taken]
+    # Control: those that a server had before stay, and so do a server's own.
+    fc.serve("crucial-m4-64gb", time="virtual", contents=made).close()
+    with pytest.raises(fc.Error, match="taken exists"):
+        fc.serve("crucial-m4-64gb", time="virtual", contents=made, at=f"unix:{taken}")
+    assert made.exists() and taken.read_text() == "notes"
