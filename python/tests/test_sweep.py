@@ -160,6 +160,64 @@ def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
     assert swept.to_pylist() == in_process(grid(60)).to_pylist()
 
 
+def test_a_sweep_that_ends_takes_back_what_it_gave_out():
+    class Watching(cf.ThreadPoolExecutor):
+        given = []
+
+        def submit(self, *args, **keywords):
+            future = super().submit(*args, **keywords)
+            self.given.append(future)
+            return future
+
+    class Enough(Exception):
+        pass
+
+    def enough(done, total):
+        if done == 2:
+            raise Enough
+
+    with Watching(1) as executor:
+        with pytest.raises(Enough):
+            fc.sweep(grid(200), JOBS, executor, progress=enough)
+        assert len(executor.given) == 200
+        # Those that were run before, or are, are few: one thread has them all.
+        assert sum(future.cancelled() for future in executor.given) > 100
+    # Control: of a sweep that goes on to its end nothing is taken back.
+    executor = Watching(1)
+    executor.given = []
+    with executor:
+        assert fc.sweep(grid(8), JOBS, executor).ran == 8
+    assert not any(future.cancelled() for future in executor.given)
+
+
+def test_a_row_does_not_wait_for_the_next(tmp_path, monkeypatch):
+    from fourcorners import _parquet
+
+    def last_waits_for(seconds):
+        """Files that are there when the last of two runs begins to bring its result."""
+        monkeypatch.setattr(_parquet, "SECONDS_A_FILE", seconds)
+        folder, there = tmp_path / str(seconds), []
+
+        class Late(cf.ThreadPoolExecutor):
+            def submit(self, work, batch, **options):
+                def late():
+                    until = time.monotonic() + 5
+                    while batch[0].seed == 1 and not list(folder.glob("part-*")) and time.monotonic() < until:
+                        time.sleep(0.01)
+                    there.append(len(list(folder.glob("part-*"))))
+                    return work(batch, **options)
+
+                return super().submit(late)
+
+        with Late(1) as executor:
+            assert fc.sweep(grid(8, spare=0, **{"gc.policy": "fifo"}, seed=[0, 1]), JOBS, executor, into=folder).ran == 2
+        return there[-1]
+
+    assert last_waits_for(0.1) == 1
+    # Control: what is not late yet becomes a file with the next.
+    assert last_waits_for(3600) == 0
+
+
 def test_an_engine_that_always_loses_a_run_is_not_asked_for_ever():
     class Losing(cf.Executor):
         asked = 0
@@ -211,6 +269,42 @@ def test_reviews_and_job_files_can_be_swept(tmp_path):
     assert rows[0]["ios"] == 256 and rows[1]["latency_p99_us"] > 60
 
 
+def test_what_a_job_file_has_not_is_not_swept():
+    jobs, cells = "[a]\nrw=randwrite\nsize=1m\n", {"drive": "crucial-m4-256gb", **SMALL}
+    with pytest.raises(fc.SweepError, match="seed=0: the jobs of a job file have their own, randseed"):
+        in_process({**cells, "seed": range(3)}, jobs)
+    with pytest.raises(fc.SweepError, match="series=True: fio's results have no seconds"):
+        in_process(cells, jobs, series=True)
+    # Control: its own do something, and so does the spare area.
+    one, other = (in_process(cells, f"{jobs}randseed={seed}\n").to_pylist()[0] for seed in (1, 2))
+    assert one["key"] != other["key"] and one["latency_mean_us"] != other["latency_mean_us"]
+    whole = "[a]\nrw=write\nbs=128k\n"
+    assert [row["bytes"] for row in in_process({**cells, "spare": [0, 0.5]}, whole).to_pylist()] == [1 << 30, 1 << 29]
+
+
+def test_a_job_file_of_another_environment_is_another_run(tmp_path, monkeypatch):
+    text, cells = "[a]\nrw=randwrite\nsize=${HOW_MUCH}\n", {"drive": "crucial-m4-256gb", **SMALL}
+    for much, ran in [("1m", 1), ("2m", 1), ("1m", 0)]:
+        monkeypatch.setenv("HOW_MUCH", much)
+        swept = in_process(cells, text, into=tmp_path)
+        assert swept.ran == ran and swept.to_pylist()[0]["bytes"] == int(much[0]) << 20
+
+
+def test_what_a_drive_fails_is_said_beside_what_it_came_to():
+    worn = {"drive": "m4-4gb-wear", "wear.endurance_cycles": 1}
+    swept = in_process(worn, fc.Review("four-corners", quick=True), records=True)
+    (row,) = swept.failed
+    record = fc.Record.from_json(swept.to_pylist()[0]["record"])
+    assert row["error"] == record.failure and "worn" in row["error"] and row["figure"] == "four-corners"
+    jobs = "[a]\nrw=randwrite\nbs=128k\nloops=20\n[b]\nstonewall\nrw=randread\nsize=1m\n"
+    rows = in_process(worn, jobs).to_pylist()
+    assert rows[0]["error"].startswith("the drive failed an I/O: ") and not rows[0]["complete"]
+    assert rows[1]["error"] is None and rows[1]["complete"]
+    # Control: a drive that bears it.
+    sound = {"drive": "m4-4gb"}
+    assert not in_process(sound, fc.Review("four-corners", quick=True)).failed
+
+
 @pytest.mark.parametrize(
     ("cells", "job", "told"),
     [
@@ -251,6 +345,23 @@ def test_seeds_are_any_whole_numbers():
     for wrong in (1.0, True, "1", 2**64):
         with pytest.raises(fc.SweepError, match="seed=.*: it is a whole number from 0"):
             in_process(grid(8, seed=[wrong]))
+
+
+def test_a_folder_takes_every_seed_and_is_read_with_those_of_before(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    in_process(grid(4, seed=[5]), into=tmp_path)
+    # As earlier versions wrote it.
+    (before,) = tmp_path.glob("part-*")
+    table = pq.read_table(before)
+    place = table.column_names.index("seed")
+    pq.write_table(table.set_column(place, "seed", table["seed"].cast(pa.int64())), before)
+    seeds = [5, 1 << 63, (1 << 64) - 1]
+    swept = in_process(grid(4, seed=seeds), into=tmp_path)
+    assert (swept.known, swept.ran) == (4, 8)
+    assert [row["seed"] for row in swept.to_pylist()] == seeds * 4 == swept.to_arrow()["seed"].to_pylist()
+    assert swept.to_pylist() == in_process(grid(4, seed=seeds)).to_pylist()
 
 
 def test_results_go_into_a_folder_and_not_into_a_file(tmp_path):
@@ -340,11 +451,24 @@ def test_a_plan_is_run_from_the_shell_and_goes_on(tmp_path):
         (lambda plan: plan[: plan.index("[[job]]")] + "[review]\nseed = -1\n", "seed = -1: it is a whole number from 0"),
         (lambda plan: plan + "x = \n", "line "),
         (lambda plan: plan.replace('"there"', "3"), "into = 3: it must be a text"),
+        (lambda plan: plan.replace('["crucial-m4-256gb"]', "5"), "drive = 5: it must be one or a list of names"),
+        (lambda plan: plan.replace('["crucial-m4-256gb"]', "[5]"), "drive = 5: it must be one or a list of names"),
+        (lambda plan: plan.replace("[0.0, 0.25]", "[[0.1]]"), "spare = [0.1]: it must be one or a list of shares"),
+        (lambda plan: plan.replace("[0.0, 0.25]", "0.0\nhost = [3]"), "host = 3: it must be one or a list of names of hosts"),
+        (lambda plan: plan.replace('"paced"', "[[1]]"), "gc.pacing = [1]: it must be one or a list of numbers"),
+        (lambda plan: plan[: plan.index("[grid]")] + plan[plan.index("[[job]]") :], "there is no [grid], which names"),
+        (lambda plan: plan[: plan.index("[[job]]")] + '[review]\nmethods = ["five-corners"]\n', "no method 'five-corners'"),
+        (lambda plan: 'fio = "bad.fio"\n' + plan[: plan.index("[[job]]")], "bad.fio, line 2: "),
+        (lambda plan: 'fio = "latin.fio"\n' + plan[: plan.index("[[job]]")], "latin.fio: it is no text in UTF-8: "),
+        (lambda plan: 'fio = "good.fio"\nseries = true\n' + plan[: plan.index("[[job]]")], "series = true: fio's results have no seconds"),
     ],
 )
 def test_a_plan_that_is_none_is_refused_in_one_line(tmp_path, change, told):
     plan = tmp_path / "plan.toml"
     plan.write_text(change(PLAN))
+    (tmp_path / "bad.fio").write_text("[a]\nrw=reed\n")
+    (tmp_path / "latin.fio").write_bytes(b"[a]\n; gr\xfc\xdfe\n")
+    (tmp_path / "good.fio").write_text("[a]\nrw=randread\nsize=1m\n")
     refused = command(plan)
     assert refused.returncode == 2 and told in refused.stderr, refused
     assert refused.stderr.count("\n") == 1 and "Traceback" not in refused.stderr
@@ -354,3 +478,39 @@ def test_a_plan_that_is_none_is_refused_in_one_line(tmp_path, change, told):
 def test_a_plan_that_is_not_there_is_refused(tmp_path):
     refused = command(tmp_path / "none.toml")
     assert refused.returncode == 2 and "none.toml: cannot be read" in refused.stderr
+
+
+def test_ctrl_c_names_the_folder_only_if_there_is_one(tmp_path, monkeypatch, capsys):
+    from fourcorners import __main__, _sweep
+
+    def stop(*_arguments, **_keywords):
+        raise KeyboardInterrupt
+
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    with monkeypatch.context() as patch:
+        patch.setattr(_sweep, "cells_of", stop)
+        assert __main__.main(["sweep", str(plan)]) == 1
+    assert capsys.readouterr().err.strip() == "fourcorners: stopped; nothing was run yet" and not (tmp_path / "there").exists()
+    # Control: with runs under way it is there.
+    with monkeypatch.context() as patch:
+        patch.setattr(_sweep, "_rows_of", stop)
+        assert __main__.main(["sweep", str(plan), "--workers", "1"]) == 1
+    assert f"what arrived is in {tmp_path / 'there'}: " in capsys.readouterr().err and (tmp_path / "there").is_dir()
+
+
+def test_a_script_from_standard_input_has_no_workers(tmp_path):
+    script = (
+        "import sys, fourcorners as fc\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        f"cells = {{'drive': 'crucial-m4-256gb', **{SMALL!r}}}\n"
+        "if __name__ == '__main__':\n"
+        "    print(fc.sweep(cells, fc.Job(bytes=4096), EXECUTOR).ran)\n"
+    )
+    run = lambda text: subprocess.run([sys.executable, "-"], input=text, capture_output=True, text=True)  # noqa: E731
+    refused = run(script.replace("EXECUTOR", "None"))
+    assert refused.stderr.strip().splitlines()[-1].startswith("fourcorners._engine.SweepError: worker processes read the script"), refused
+    assert run(script.replace("EXECUTOR", "ThreadPoolExecutor(1)")).stdout == "1\n"
+    # Control: from a file it has them.
+    (tmp_path / "script.py").write_text(script.replace("EXECUTOR", "None"))
+    assert subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True).stdout == "1\n"

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -39,6 +40,7 @@ class Engine:
 
     def __init__(self, executor: Any, window: int = WINDOW) -> None:
         self.executor, self.window, self.lost = executor, window, 0
+        self._course: _Course | None = None
 
     @staticmethod
     def of(executor: Any, workers: int | None) -> Engine:
@@ -61,15 +63,15 @@ class Engine:
             raise SweepError(f"executor={executor!r} is neither an executor nor the address of one")
         return Engine(executor)
 
-    def run(self, cells: list[Cell], runs_per_task: int, options: dict[str, bool]) -> Iterator[Outcome]:
-        """All outcomes as they arrive."""
-        course = _Course(cells, runs_per_task)
+    def run(self, cells: list[Cell], runs_per_task: int, options: dict[str, bool]) -> Iterator[Outcome | None]:
+        """All outcomes as they arrive, and nothing now and then while none does."""
+        course = self._course = _Course(cells, runs_per_task)
         while course.waiting or course.flying:
             outcomes: list[Outcome] = []
             broken = self._give_out(course, options)
             if broken is None:
                 outcomes, broken = self._next(course)
-            yield from outcomes
+            yield from outcomes or [None]
             if broken is not None:
                 self._begin_again(course, broken)
 
@@ -94,9 +96,10 @@ class Engine:
             if course.flying and self.is_gone():
                 return [], ConnectionError("what was given to it does not come back")
             return [], None
-        batch = course.flying.pop(ticket, None)
-        if batch is None:
+        given = course.flying.pop(ticket, None)
+        if given is None:
             return [], None
+        batch, _ = given
         try:
             outcomes = future.result()
         except BaseException as error:  # noqa: BLE001 - told apart there
@@ -128,8 +131,9 @@ class Engine:
         course.mended += 1
         if course.mended > RETRIES:
             raise _broke_down(broken) from broken
-        self.lost += sum(map(len, course.flying.values()))
-        course.waiting.extend(course.flying.values())
+        lost = [batch for batch, _ in course.flying.values()]
+        self.lost += sum(map(len, lost))
+        course.waiting.extend(lost)
         course.flying.clear()
         self.mend(broken)
 
@@ -145,7 +149,10 @@ class Engine:
         raise _broke_down(error) from error
 
     def close(self) -> None:
-        pass
+        """Takes back what was given out and is not begun; what is being run cannot be stopped in another's executor."""
+        course, self._course = self._course, None
+        for _, future in list(course.flying.values()) if course is not None else ():
+            future.cancel()
 
 
 class Processes(Engine):
@@ -158,6 +165,12 @@ class Processes(Engine):
             # This is a worker, which reads the script from its beginning, and the script sweeps: the parent says so once, in
             # `mend`. A worker of a worker could not be started here anyway (multiprocessing/spawn.py).
             raise SystemExit(UNGUARDED)
+        script = getattr(sys.modules["__main__"], "__file__", None)
+        if script == "<stdin>":
+            raise SweepError(
+                "worker processes read the script from its beginning, and cannot when it comes from standard input: save it in a "
+                "file, or give an executor (concurrent.futures.ThreadPoolExecutor())"
+            )
         self._workers = workers or len(os.sched_getaffinity(0))
         # Two a worker, so that none waits for us.
         super().__init__(None, 2 * self._workers)
@@ -200,7 +213,7 @@ class _Course:
         self.waiting = [cells[at : at + runs_per_task] for at in range(0, len(cells), runs_per_task)]
         self.waiting.reverse()
         #: What is in the executor's hands. What comes from one that was replaced finds no ticket.
-        self.flying: dict[int, list[Cell]] = {}
+        self.flying: dict[int, tuple[list[Cell], cf.Future]] = {}
         self.arrived: queue.SimpleQueue[tuple[int, cf.Future]] = queue.SimpleQueue()
         #: When more may be given out, by the monotonic clock.
         self.not_before = 0.0
@@ -212,7 +225,7 @@ class _Course:
     def given(self, future: cf.Future) -> None:
         """The next batch was given out."""
         ticket = next(self._tickets)
-        self.flying[ticket] = self.waiting.pop()
+        self.flying[ticket] = self.waiting.pop(), future
         future.add_done_callback(lambda done: self.arrived.put((ticket, done)))
 
     def count_loss(self, batch: list[Cell], error: BaseException) -> None:

@@ -56,6 +56,8 @@ def read(path: Path) -> Plan:
                 f"{path}: {key} is not known; a plan has into, runs_per_task, series, [grid] and one "
                 "of [[job]], fio and [review]"
             )
+    if "grid" not in content:
+        raise SweepError(f"{path}: there is no [grid], which names the drives: begin it with drive = \"NAME\"")
     grid = _of_type(path, content, "grid", dict)
     flat: dict[str, Any] = {}
     for axis, values in grid.items():
@@ -64,6 +66,8 @@ def read(path: Path) -> Plan:
             flat.update({f"{axis}.{key}": value for key, value in values.items()})
         else:
             flat[axis] = values
+    for axis, values in flat.items():
+        _axis(path, axis, values)
     drives = flat.get("drive", [])
     drives = [drives] if isinstance(drives, str) else drives
     flat["drive"] = [_beside(path, drive) for drive in drives]
@@ -73,9 +77,26 @@ def read(path: Path) -> Plan:
     return Plan(flat, _task(path, content), into, runs_per_task, series)
 
 
-def _beside(path: Path, drive: Any) -> Any:
-    is_profile = isinstance(drive, str) and drive.endswith(".toml")
-    return str(path.parent / drive) if is_profile else drive
+#: What the values of an axis are, and in words; those of all others are parameters of a profile.
+_AXES: dict[str, tuple[tuple[type, ...], str]] = {
+    "drive": ((str,), "names of drives or paths of profiles"),
+    "host": ((str,), "names of hosts"),
+    "spare": ((int, float, str), "shares, as 0.25 or \"25%\""),
+    "seed": ((int,), "whole numbers"),
+}
+_PARAMETER = ((int, float, str, bool), "numbers, texts, true or false")
+
+
+def _axis(path: Path, axis: str, values: Any) -> None:
+    """Looks at the values of an axis: one, or a list of them."""
+    kinds, words = _AXES.get(axis, _PARAMETER)
+    for value in values if isinstance(values, list) else [values]:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise SweepError(f"{path}: [grid] {axis} = {value!r}: it must be one or a list of {words}")
+
+
+def _beside(path: Path, drive: str) -> str:
+    return str(path.parent / drive) if drive.endswith(".toml") else drive
 
 
 def _of_type(path: Path, content: dict[str, Any], key: str, kind: type) -> Any:
@@ -93,9 +114,14 @@ def _task(path: Path, content: dict[str, Any]) -> Task:
     if given == ["fio"]:
         name = path.parent / _of_type(path, content, "fio", str)
         try:
-            return Job.from_fio(name.read_text(encoding="utf-8"))
+            jobs = Job.from_fio(name.read_text(encoding="utf-8"), name=str(name))
         except OSError as error:
             raise SweepError(f"{name}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise SweepError(f"{name}: it is no text in UTF-8: {error.reason} at byte {error.start}") from None
+        if content.get("series"):
+            raise SweepError(f"{path}: series = true: fio's results have no seconds: leave series out")
+        return jobs
     if given == ["review"]:
         review = _of_type(path, content, "review", dict)
         _known(path, "[review]", review, {"methods", "quick", "seed"})
@@ -108,6 +134,8 @@ def _task(path: Path, content: dict[str, Any]) -> Task:
             return Review(**review)
         except (TypeError, AttributeError):
             raise SweepError(f"{path}: [review] methods = {review['methods']!r}: it must be a list of names") from None
+        except ValueError as error:
+            raise SweepError(f"{path}: [review] {error}") from None
     jobs = content["job"] if isinstance(content["job"], list) else [content["job"]]
     made = []
     for number, job in enumerate(jobs, 1):

@@ -7,15 +7,18 @@ import json
 import operator
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 from ._engine import Engine, SweepError
 from ._extras import needs
 from ._native import CatalogueError, Drive, FioJobs, Job, Trace, __version__
 from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, kept_of, key_of
+
+if TYPE_CHECKING:
+    from ._parquet import Folder
 
 Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
 
@@ -106,7 +109,7 @@ def _values(values: Any) -> list[Any]:
     return [values] if single else list(values)
 
 
-class _Planner:
+class Planner:
     """From cells to runs. Profiles are read once for all cells that share one."""
 
     def __init__(self, task: Task, series: bool, records: bool) -> None:
@@ -122,6 +125,8 @@ class _Planner:
                 raise SweepError(_RUNS)
         if records and not isinstance(task, Review):
             raise SweepError("records=True: a record is of a Review, and this sweep runs jobs: leave records out")
+        if series and isinstance(task, FioJobs):
+            raise SweepError("series=True: fio's results have no seconds, and this sweep runs a job file: leave series out")
         self._task, self._described = task, json.dumps(describe(task), sort_keys=True)
         kept, most = kept_of(task, series, records), kept_of(task, True, True)
         self._kept = kept
@@ -134,7 +139,10 @@ class _Planner:
         if "drive" not in axes:
             raise SweepError("a grid needs the axis \"drive\": names, profiles or Drives")
         drive, _ = self._drive(axes)
-        return Cell(self._key(axes, self._kept), drive, self._task, _seed_of(axes))
+        seed = _seed_of(axes)
+        if seed is not None and isinstance(self._task, FioJobs):
+            raise SweepError(f"seed={seed}: the jobs of a job file have their own, randseed: leave the axis \"seed\" out")
+        return Cell(self._key(axes, self._kept), drive, self._task, seed)
 
     def fuller(self, axes: dict[str, Any]) -> Iterator[str]:
         """The names that the cell's result has where more is kept of it."""
@@ -206,7 +214,7 @@ def sweep(
     `grid` maps axes to values: `drive` (names, profiles, Drives), `spare`, `host`, `seed` and any
     parameter of a profile (`"gc.policy"`); every combination is run on a new drive. A list of
     mappings gives the combinations themselves. Of a list of jobs the last one is measured; the
-    others bring the drive into a state. `seed` gives each job a seed of its own from the run's.
+    others bring the drive into a state. `seed` gives each job a seed of its own from the run's; those of a job file have theirs.
 
     `executor` is any `concurrent.futures.Executor`, a Dask `Client`, or the address of a Dask
     scheduler (`tcp://...`). Without one, `workers` processes of this machine are used, by default
@@ -218,39 +226,29 @@ def sweep(
     is asked for will do; one of which less was kept is run again. Results are the same whatever the
     number of workers.
 
-    `series` keeps the I/Os of each second as well, `records` the whole records of a Review, and of nothing else.
+    `series` keeps the I/Os of each second as well, which a job file has not, `records` the whole records of a Review, and of nothing else.
     `progress` is called with the runs done and all there are; what it raises stops the sweep.
     """
     if runs_per_task < 1:
         raise SweepError(f"runs_per_task={runs_per_task}: it is 1 or more")
-    planner = _Planner(job, series, records)
+    planner = Planner(job, series, records)
     planned = [(planner.cell(axes), axes) for axes in cells_of(grid)]
     if not planned:
         raise SweepError("the grid has no cells: nothing to run")
-    path = None if into is None else Path(into)
-    if path is not None and path.exists() and not path.is_dir():
-        raise SweepError(f"into={path}: it is a file, and results go into a folder: name another one")
+    path = None if into is None else folder_of(into)
     axes = list(dict.fromkeys(name for _, axes in planned for name in axes))
     shown = {id(axes): _shown(axes) for _, axes in planned}
     result = Sweep(path, len(planned), 0, 0, 0.0, 0.0, 0)
     # Before the folder: a worker that reads a script without a guard ends here, and not at its lock.
     engine = Engine.of(executor, workers)
     folder = None
-    known: set[str] = set()
+    known: Container[str] = ()
     if path is not None:
-        needs("pyarrow", "sweep", "into")
-        from . import _parquet
-
         try:
-            folder = _parquet.Folder(path, axes)
-            known = _parquet.keys(path)
-        except (OSError, ValueError) as error:
-            if folder is not None:
-                folder.close()
+            folder, known = open_folder(path, axes)
+        except BaseException:
             engine.close()
-            # What the system says has a number and no argument in front of it.
-            told = getattr(error, "strerror", None)
-            raise SweepError(f"into={path}: {told}" if told else str(error)) from None
+            raise
     missing: dict[str, tuple[Cell, dict[str, Any]]] = {}
     for cell, axes_of_it in planned:
         there = cell.key if cell.key in known else None
@@ -268,6 +266,11 @@ def sweep(
         if progress is not None:
             progress(done, result.total)
         for outcome in engine.run([cell for cell, _ in missing.values()], runs_per_task, options):
+            if outcome is None:
+                # Nothing arrives: what did is not to wait for it.
+                if folder is not None:
+                    folder.add(())
+                continue
             cell, axes_of_it = missing[outcome.key]
             rows = _rows_of(outcome, cell)
             if folder is None:
@@ -291,6 +294,31 @@ def sweep(
                     folder.close()
     result.elapsed_s = time.monotonic() - began
     return result
+
+
+def folder_of(into: str | os.PathLike[str]) -> Path:
+    """The path of a folder for results, which is there or may be made."""
+    path = Path(into)
+    if path.exists() and not path.is_dir():
+        raise SweepError(f"into={path}: it is a file, and results go into a folder: name another one")
+    return path
+
+
+def open_folder(path: Path, axes: list[str]) -> tuple[Folder, dict[str, Path]]:
+    """A folder for results, which is closed by who asked, and the keys of those that are in it, each with its file."""
+    needs("pyarrow", "sweep", "into")
+    from . import _parquet
+
+    folder = None
+    try:
+        folder = _parquet.Folder(path, axes)
+        return folder, _parquet.places(path)
+    except (OSError, ValueError) as error:
+        if folder is not None:
+            folder.close()
+        # What the system says has a number and no argument in front of it.
+        told = getattr(error, "strerror", None)
+        raise SweepError(f"into={path}: {told}" if told else str(error)) from None
 
 
 def _shown(axes: Mapping[str, Any]) -> dict[str, Any]:

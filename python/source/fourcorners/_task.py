@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from dataclasses import asdict, dataclass
 from typing import Any, Sequence, Union
 
 from ._frames import replay_row, replayed
-from ._native import Drive, Error, FioJobs, Job, Record, __version__, review
+from ._native import Drive, Error, FioJobs, Job, Record, __version__, methods, review
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class Review:
         names = self.methods
         names = names.split(",") if isinstance(names, str) else names
         object.__setattr__(self, "methods", tuple(name.strip() for name in names))
+        for name in self.methods:
+            if name != "all" and name not in methods():
+                raise ValueError(f"methods: there is no method {name!r}; there are: {', '.join(methods())}")
 
 
 #: What a row says beside the parameters of the grid, and what it is. Rates and depths are over `busy_s`, which rows of a job
@@ -81,7 +85,8 @@ def describe(task: Task) -> Any:
     if isinstance(task, Review):
         return {"review": asdict(task)}
     if isinstance(task, FioJobs):
-        return {"fio": task.text}
+        # With another environment it is another one.
+        return {"fio": task.text, **({"environment": task.environment} if task.environment else {})}
     if isinstance(task, Job):
         task = [task]
     return {"jobs": [json.loads(job.to_json()) for job in task]}
@@ -164,6 +169,9 @@ def _record_rows(record: Record, series: bool, records: bool) -> list[dict[str, 
     for name, figure in replayed(record):
         of_it = {key: value for key, value in replay_row(figure).items() if key in COLUMNS}
         rows.append({"figure": f"{record.method}/{name}", **of_it})
+    if record.failure is not None:
+        # Beside the figures that the drive came to before it failed.
+        rows.append({"figure": record.method, "error": record.failure})
     # A method that came to notes alone has a row, too.
     rows = rows or [{"figure": record.method}]
     if records:
@@ -189,6 +197,8 @@ def _fio_row(job: dict[str, Any]) -> dict[str, Any]:
         "duration_s": seconds,
         "complete": job["error"] == 0,
     }
+    if job["error"] != 0:
+        row["error"] = f"the drive failed an I/O: {os.strerror(job['error'])}"
     if sides:
         row["latency_min_us"] = min(side["lat_ns"]["min"] for side in sides) / 1e3
         mean = sum(side["lat_ns"]["mean"] * side["total_ios"] for side in sides) / ios
