@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import random
+import types
 from dataclasses import dataclass
 
 import pytest
@@ -275,6 +276,84 @@ def test_records_that_make_no_twin_are_refused():
         fc.twin(records, parameters=["map.page_bytes"])
     with pytest.raises(ValueError, match="in this order"):
         fc.Parameter("nand.read_us", 10, 5, 7, 1.0)
+
+
+def test_records_of_what_a_candidate_cannot_do_are_refused():
+    drive = hidden(drawn(1)[0])
+    records, reviews = fc.review(drive, METHODS, quick=True), []
+    # As a plan file's.
+    of_plan = types.SimpleNamespace(method="mine", **{name: getattr(records[0], name) for name in ("target", "figures", "quick", "seed")})
+    with pytest.raises(fc.TwinError, match="the records are of mine, which Python cannot run on a candidate"):
+        fc.twin([of_plan], drive)
+    # No drive can be made of pages of 5,000 bytes.
+    page = fc.Parameter("nand.page_bytes", 4999, 5001, 5000, 0.01, whole=True)
+    with pytest.raises(fc.TwinError, match="no candidate can be put through the methods of the records: .*page_bytes"):
+        fc.twin(records, drive, parameters=["nand.read_us", page], progress=reviews.append)
+    # What was refused is no review.
+    assert set(reviews) <= {0}
+
+
+def test_a_search_with_a_folder_runs_each_review_once(tmp_path, monkeypatch):
+    from fourcorners import _reviewed
+
+    drive, other = hidden(drawn(2)[1]), []
+    records = fc.review(drive, METHODS, quick=True)
+    folder = tmp_path / "twin"
+    asked = {"parameters": ["nand.dies", "nand.page_bytes", "nand.read_us"], "most_reviews": 1}
+
+    def progress(_reviews):
+        if not other:
+            with pytest.raises(fc.SweepError, match="another sweep writes here") as refused:
+                fc.sweep({"drive": drive}, fc.Job(bytes=4096), into=folder)
+            other.append(refused)
+
+    found = fc.twin(records, drive, into=folder, progress=progress, **asked)
+    assert other and found.parameters == fc.twin(records, drive, **asked).parameters
+
+    def run(*_arguments, **_keywords):
+        raise AssertionError("a review is run")
+
+    monkeypatch.setattr(_reviewed, "sweep", run)
+    again = fc.twin(records, drive, into=folder, **asked)
+    assert again.parameters == found.parameters and again.evaluations == found.evaluations
+    # Control: elsewhere there is none.
+    with pytest.raises(AssertionError, match="a review is run"):
+        fc.twin(records, drive, into=tmp_path / "empty", **asked)
+
+
+def test_choices_that_the_data_do_not_tell_apart_have_a_range():
+    from fourcorners._ranges import _likely
+
+    alike = {float(1 << step): 1 / 7 for step in range(7)}
+    assert len(_likely(alike)) == 5
+    # Control: where the data tell, the range is of what has more than a tail.
+    assert _likely({4.0: 0.7, 8.0: 0.2, 16.0: 0.1}) == [4.0, 8.0] and _likely({4.0: 0.01, 8.0: 0.99}) == [8.0]
+
+
+def test_where_the_profile_goes_is_looked_at_before_the_search(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    review = tmp_path / "review.json"
+    review.write_text(fc.to_json(fc.review(hidden(drawn(1)[0]), ["four-corners"], quick=True)))
+    before = review.read_text()
+    searched = []
+
+    def twin(*_arguments, **_keywords):
+        searched.append(True)
+        raise fc.TwinError("searched")
+
+    monkeypatch.setattr("fourcorners._twin.twin", twin)
+    (tmp_path / "link.toml").symlink_to("review.json")
+    (tmp_path / "folder").mkdir()
+    for output, told in [
+        ("review.json", "review.json: this would replace review.json, which is read for it"),
+        ("link.toml", "link.toml: this would replace review.json"),
+        ("none/twin.toml", "none: there is no such folder; make it first"),
+        ("folder", "folder: it is a folder; name a file in it"),
+    ]:
+        assert main(["twin", "review.json", "-o", output]) == 2 and told in capsys.readouterr().err
+    assert not searched and review.read_text() == before
+    # Control: what can be written is searched for.
+    assert main(["twin", "review.json", "-o", "twin.toml"]) == 2 and searched and "searched" in capsys.readouterr().err
 
 
 def asked_for(folder, monkeypatch):

@@ -11,7 +11,7 @@ import numpy as np
 from . import _features
 from ._native import Drive, Error, Record
 from ._parameters import Parameter
-from ._sweep import sweep
+from ._reviewed import Reviews
 from ._task import Review
 
 #: Standard deviations from where on a residual counts less than its square.
@@ -20,6 +20,11 @@ LOSS = 3.0
 STEP = 0.03
 #: What a candidate is worth that makes no drive, or has no such figure: three times wrong.
 NO_DRIVE = math.log(3.0)
+
+
+class TwinError(Error):
+    """Records that no profile can be fitted to."""
+
 
 #: A value of each parameter that has only some.
 Choice = Tuple[float, ...]
@@ -48,7 +53,7 @@ class Objective:
     ) -> None:
         #: So much of the id of its first record tells a drive that was measured from others.
         self.measured_as = records[0].id[:7]
-        self.base, self.executor, self.into, self.progress = base, executor, into, progress
+        self.base, self.progress = base, progress
         self.task = Review(tuple(record.method for record in records), records[0].quick, records[0].seed)
         self.names = _features.names_of(records)
         measured = _features.features(records, self.names)
@@ -60,11 +65,19 @@ class Objective:
         self.free = [one for one in parameters if not one.choices]
         self.parameters = parameters
         self.known: dict[str, np.ndarray] = {}
+        self._put_through: set[str] = set()
+        #: Why the latest candidate was not that could not be.
+        self.refusal: str | None = None
+        axes = ["drive", *self.settings(tuple(one.choices[0] for one in self.discrete), self.bounds()[0])]
+        self._reviews = Reviews(self.task, executor, into, axes)
 
     @property
     def reviews(self) -> int:
         """Candidates that were put through the methods."""
-        return len(self.known)
+        return len(self._put_through)
+
+    def close(self) -> None:
+        self._reviews.close()
 
     def shape(self, choice: Choice) -> Callable[[str], Any]:
         """What a value of the profile is with this choice."""
@@ -113,20 +126,20 @@ class Objective:
             if key not in self.known and key not in new:
                 try:
                     self.base.with_(set=candidate)
-                except Error:
+                except Error as error:
                     self.known[key] = self.off(None)
+                    self.refusal = str(error)
                     continue
                 new[key] = candidate
         if new:
             # They differ in their keys, so each is a cell of its own.
-            cells = [{"drive": self.base, **candidate} for candidate in new.values()]
-            swept = sweep(cells, self.task, self.executor, into=self.into, records=True)
-            by_key: dict[str, list[Record]] = {}
-            for row in swept.to_pylist():
-                if row.get("record"):
-                    by_key.setdefault(row["key"], []).append(Record.from_json(row["record"]))
-            for (key, _), (cell_key, _) in zip(new.items(), swept._cells):
-                self.known[key] = self.off(by_key.get(cell_key))
+            reviewed = self._reviews.of([{"drive": self.base, **candidate} for candidate in new.values()])
+            for key, it in zip(new, reviewed):
+                if it.records:
+                    self._put_through.add(key)
+                else:
+                    self.refusal = it.error
+                self.known[key] = self.off(it.records or None)
             if self.progress is not None:
                 self.progress(self.reviews)
         return [self.known[key] for key in keys]

@@ -72,12 +72,12 @@ def _choices(
     fitted = {}
     weights = {one: math.exp(-(cost - min(costs.values())) / together) for one, cost in costs.items()}
     for place, one in enumerate(objective.discrete):
-        share: dict[int, float] = {}
+        share: dict[float, float] = {}
         for other, weight in weights.items():
             share[other[place]] = share.get(other[place], 0.0) + weight / sum(weights.values())
-        likely = [value for value, part in share.items() if part > 0.16]
+        likely = _likely(share)
         value, sure = found.choice[place], share[found.choice[place]]
-        low, high, left, is_determined = min(likely), max(likely), 1.0 - sure, sure >= SURE
+        low, high, left, is_determined = min(*likely, value), max(*likely, value), 1.0 - sure, sure >= SURE
         if one.found:
             # In whole steps, and those beside it were not all looked at closely.
             at = one.choices.index(low), one.choices.index(high)
@@ -87,6 +87,17 @@ def _choices(
             is_determined = left <= DETERMINED
         fitted[one.key] = Fitted(one.key, value, low, high, is_determined, left)
     return fitted
+
+
+def _likely(share: Mapping[float, float]) -> list[float]:
+    """The values that have more than a tail of a normal distribution, and those, the likeliest first, that together make two
+    thirds: of many alike none has as much."""
+    likely, together = [], 0.0
+    for value, part in sorted(share.items(), key=lambda it: -it[1]):
+        if part > 0.16 or together < 2.0 / 3.0:
+            likely.append(value)
+        together += part
+    return likely
 
 
 def _others(objective: Objective, found: Found, covariance: np.ndarray, together: float) -> dict[str, Fitted]:

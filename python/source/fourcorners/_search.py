@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._extras import needs
-from ._objective import LOSS, Choice, Found, Objective
+from ._objective import LOSS, Choice, Found, Objective, TwinError
 
 #: What is programmed at once takes this long: with page size and dies it says how fast a drive writes.
 PROGRAM = "nand.program_us"
@@ -93,6 +93,8 @@ class Search:
         # Where an interval is told, from its middle: the neighbours come when the others are known.
         begin = ((one.median,) if one.found else one.choices for one in self.objective.discrete)
         starts = self.found([(choice, logs) for choice in itertools.product(*begin) for logs in self.starts(choice)])
+        if not self.objective.reviews:
+            raise TwinError(f"no candidate can be put through the methods of the records: {self.objective.refusal}")
         self.begin_from(self.climb_a_little(starts, FIRST))
         best = min(self.beginnings, key=lambda it: it.found.cost).found
         in_vain, widths, beside = 0, iter(WIDTHS), math.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures as cf
+import contextlib
 import math
 import os
 from dataclasses import dataclass, field
@@ -11,18 +12,14 @@ from typing import Any, Callable, Mapping, Sequence
 from . import _features
 from ._extras import needs
 from ._findings import differing, told
-from ._native import Diagnosis, Drive, Error, Finding, Record, detectors, diagnose, drives
-from ._objective import Objective
+from ._native import Diagnosis, Drive, Finding, Record, detectors, diagnose, drives, methods
+from ._objective import Objective, TwinError
 from ._parameters import DEFAULT_KEYS, Parameter, from_catalogue
 from ._ranges import Fitted, ranges
 from ._search import AS_ASSUMED, Outcome, Search
 
 #: Reviews after which a search gives up, unless it is told.
 MOST_REVIEWS = 2000
-
-
-class TwinError(Error):
-    """Records that no profile can be fitted to."""
 
 
 @dataclass
@@ -116,8 +113,8 @@ def twin(
     if executor is None:
         executor = own = cf.ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        objective = Objective(records, base, chosen, executor, into, progress)
-        found = _told_of(objective, Search(objective, most_reviews).run())
+        with contextlib.closing(Objective(records, base, chosen, executor, into, progress)) as objective:
+            found = _told_of(objective, Search(objective, most_reviews).run())
     finally:
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
@@ -137,6 +134,9 @@ def base_of(records: list[Record], base: Drive | str | None) -> Drive:
     targets = {record.target.name for record in records}
     if len(targets) > 1:
         raise TwinError(f"the records are of several drives: {', '.join(sorted(targets))}")
+    for record in records:
+        if record.method not in methods():
+            raise TwinError(f"the records are of {record.method}, which Python cannot run on a candidate: give those of {', '.join(methods())}")
     if not _features.names_of(records):
         raise TwinError("the records have no figure that was measured to its end")
     settings = {(record.quick, record.seed) for record in records}
