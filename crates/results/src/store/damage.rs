@@ -15,6 +15,11 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// some hundredths of a second; a larger one shows its damage where it is read.
 const LOOKED_THROUGH_BYTES: u64 = 64 << 20;
 
+/// The files that SQLite may keep beside a database; it writes over them, and removes them.
+pub fn kept_beside(path: &Path) -> [PathBuf; 3] {
+    BESIDE.map(|suffix| beside(path, suffix))
+}
+
 /// Opens a database to write to it. One that is damaged is set aside, and a new one begun; the second
 /// of the two is where the damaged one is then.
 ///

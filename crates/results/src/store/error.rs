@@ -7,6 +7,8 @@ use fourcorners_record::ReadError;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use super::place::default_path;
+
 /// What a log and the file that is shared for it begin with, and some.
 const LEAST_BYTES: u64 = 128 << 10;
 
@@ -58,6 +60,18 @@ pub enum StoreError {
         /// What was found.
         why: String,
     },
+    /// Nothing is left of a damaged one that was to be imported.
+    #[error(
+        "nothing of the database {} can be taken over, it is damaged ({why}): import a copy of it from before, or the \
+         folders of its reviews",
+        path.display()
+    )]
+    Lost {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
     /// Somebody else has been writing all the time we waited.
     #[error("the database {} is in use by another process; try again", path.display())]
     Busy {
@@ -73,7 +87,7 @@ pub enum StoreError {
         why: String,
     },
     /// No record has this id.
-    #[error("there is no record {id:?} in {}: `fourcorners results list` lists them", path.display())]
+    #[error("there is no record {id:?} in {}: `{}` lists them", path.display(), list_of(path))]
     Unknown {
         /// The database.
         path: PathBuf,
@@ -89,8 +103,10 @@ pub enum StoreError {
         found: Vec<String>,
     },
     /// A record that cannot be kept.
-    #[error("the record {id:?} of {drive}, {method}, cannot be kept: {why}")]
+    #[error("{}the record {id:?} of {drive}, {method}, cannot be kept: {why}", place(from.as_deref()))]
     Refused {
+        /// The file that it is in, if it is in one.
+        from: Option<PathBuf>,
         /// Its id.
         id: String,
         /// Of which drive.
@@ -137,6 +153,24 @@ impl StoreError {
         matches!(self, StoreError::Damaged { .. })
     }
 
+    /// Of a record that is read from a file.
+    pub(super) fn of_file(self, file: &Path) -> StoreError {
+        match self {
+            StoreError::Refused { id, drive, method, why, .. } => {
+                StoreError::Refused { from: Some(file.into()), id, drive, method, why }
+            }
+            other => other,
+        }
+    }
+
+    /// Of a database that is read for an import: nothing sets that one aside.
+    pub(super) fn of_source(self) -> StoreError {
+        match self {
+            StoreError::Damaged { path, why } => StoreError::Lost { path, why },
+            other => other,
+        }
+    }
+
     /// What SQLite says of a database, told apart by what is to be done about it.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         let path = path.to_path_buf();
@@ -164,6 +198,23 @@ impl StoreError {
             _ => StoreError::Failed { path, why },
         }
     }
+}
+
+/// The command that lists a database, which is to be named unless it is the one that is taken anyway.
+fn list_of(path: &Path) -> String {
+    if default_path().is_some_and(|default| default == path) {
+        return "fourcorners results list".into();
+    }
+    let name = path.to_string_lossy();
+    // Within these quotes a shell minds nothing but the quote.
+    match name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c)) {
+        true => format!("fourcorners results list --db {name}"),
+        false => format!("fourcorners results list --db '{}'", name.replace('\'', r"'\''")),
+    }
+}
+
+fn place(file: Option<&Path>) -> String {
+    file.map_or_else(String::new, |file| format!("{}: ", file.display()))
 }
 
 /// Whether the file system of a database has no room for what SQLite needs beside it.

@@ -10,7 +10,7 @@ use fourcorners_record::{Document, Record, from_json};
 use rusqlite::OptionalExtension;
 
 use super::packed::unpack;
-use super::write::started;
+use super::write::{Ready, started};
 use super::{Added, Store, StoreError};
 
 /// What `review --out` and `trace replay --out` call their document.
@@ -48,17 +48,21 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unreadable`], [`StoreError::NoDocument`], and as [`add`](Store::add).
+    /// [`StoreError::Unreadable`], [`StoreError::NoDocument`], [`StoreError::Lost`], and as [`add`](Store::add).
     pub fn import(&self, from: &Path) -> Result<Imported, StoreError> {
         if is_database(from) {
-            return self.merge(&Store::open_read_only(from)?);
+            let other = match Store::open_read_only(from) {
+                Err(damage) if damage.is_damage() => Store::open_damaged(from),
+                opened => opened,
+            };
+            return self.merge(&other.map_err(StoreError::of_source)?);
         }
-        let mut records = Vec::new();
-        for document in documents(from)? {
-            records.extend(read_document(&document)?.records);
-        }
+        let read = |file: PathBuf| read_document(&file).map(|document| (file, document.records));
+        let all = documents(from)?.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let all = all.iter().flat_map(|(file, records)| records.iter().map(move |it| (file, it)));
+        let ready = all.map(|(file, it)| Ready::of(it).map_err(|error| error.of_file(file)));
         let mut imported = Imported::default();
-        imported.count(&self.add_all(&records)?);
+        imported.count(&self.keep(&ready.collect::<Result<Vec<_>, _>>()?)?);
         Ok(imported)
     }
 
@@ -66,7 +70,7 @@ impl Store {
     fn merge(&self, other: &Store) -> Result<Imported, StoreError> {
         let mut imported = Imported::default();
         let mut records: Vec<Record> = Vec::with_capacity(AT_A_TIME);
-        let numbers = other.numbers();
+        let numbers = other.numbers().map_err(StoreError::of_source)?;
         let last = *numbers.end();
         for number in numbers {
             match other.unpacked(number) {
@@ -83,18 +87,27 @@ impl Store {
 
     /// The numbers that contents may have: from the first to the last that are to be found anywhere,
     /// from either end, since a search ends where there is damage.
-    fn numbers(&self) -> RangeInclusive<i64> {
+    ///
+    /// # Errors
+    ///
+    /// None is to be found, and a search ended so.
+    fn numbers(&self) -> Result<RangeInclusive<i64>, StoreError> {
         let mut found: Vec<i64> = Vec::new();
+        let mut failed = None;
         for table in ["contents", "records", "figures"] {
             for order in ["ASC", "DESC"] {
                 let query = format!("SELECT number FROM {table} ORDER BY number {order} LIMIT 1");
-                found.extend(self.connection.query_row(&query, [], |row| row.get::<_, i64>(0)));
+                match self.connection.query_row(&query, [], |row| row.get::<_, i64>(0)).optional() {
+                    Ok(number) => found.extend(number),
+                    Err(error) => failed = Some(error),
+                }
             }
         }
-        match (found.iter().min(), found.iter().max()) {
+        match (found.iter().min(), found.iter().max(), failed) {
             // Numbers are counted up from 1, whatever a damaged page says.
-            (Some(&first), Some(&last)) => first.max(1)..=last.min(MOST_RECORDS),
-            _ => RangeInclusive::new(1, 0),
+            (Some(&first), Some(&last), _) => Ok(first.max(1)..=last.min(MOST_RECORDS)),
+            (_, _, Some(error)) => Err(self.error(&error)),
+            _ => Ok(RangeInclusive::new(1, 0)),
         }
     }
 

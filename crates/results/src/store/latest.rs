@@ -10,7 +10,8 @@ const MOST_REPEATS: usize = 64;
 
 impl Store {
     /// The latest result of each method on a drive, each with its repeats, the latest first; empty if
-    /// the drive has none. A drive is named by its name, its title or its serial number.
+    /// the drive has none. A drive is named by its name, its title or its serial number; of several that were at one
+    /// path that of the latest result is meant.
     ///
     /// A result that was cut short, of `--quick`, or of a drive that was set up otherwise, stands for
     /// it only where there is no other. Repeats are results of the same drive, set up the same way
@@ -89,22 +90,36 @@ impl Store {
 
     /// The results of a drive, the latest first.
     fn of_drive(&self, drive: &str) -> Result<Vec<Summary>, StoreError> {
-        let of_name = self.list(&Filter { name: Some(drive.into()), ..Filter::default() })?;
-        if !of_name.is_empty() {
-            return Ok(of_name);
+        let of_name =
+            |name: &str| self.list(&Filter { name: Some(name.into()), ..Filter::default() });
+        let named = of_name(drive)?;
+        if let Some(latest) = named.first().cloned() {
+            return Ok(of_one(named, &latest));
         }
         // A path may have been spelled otherwise, and only one of the drives called so is meant.
-        let names: Vec<String> = self.rows(
-            "SELECT drive FROM records WHERE serial = ?1 OR title = ?1 COLLATE NOCASE
+        let found: Vec<(String, String)> = self.rows(
+            "SELECT drive, id FROM records WHERE serial = ?1 OR title = ?1 COLLATE NOCASE
              ORDER BY started_s DESC, number DESC LIMIT 1",
             vec![Value::from(drive.to_string())],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        match names.first() {
-            Some(name) => self.list(&Filter { name: Some(name.clone()), ..Filter::default() }),
-            None => Ok(Vec::new()),
-        }
+        let Some((name, id)) = found.first() else { return Ok(Vec::new()) };
+        let named = of_name(name)?;
+        let latest = named.iter().find(|it| it.id == *id).cloned();
+        Ok(latest.map(|latest| of_one(named, &latest)).unwrap_or_default())
     }
+}
+
+/// Of results at one name those of the drive that one of them is of: at a path there may be another drive every day.
+fn of_one(mut named: Vec<Summary>, one: &Summary) -> Vec<Summary> {
+    named.retain(|it| match (&one.serial, one.kind.as_str()) {
+        _ if it.kind != one.kind => false,
+        (_, "virtual") => true,
+        (Some(serial), _) => it.serial.as_ref() == Some(serial),
+        // What tells no serial number.
+        (None, _) => it.serial.is_none() && it.title == one.title,
+    });
+    named
 }
 
 /// The latest results of a drive, by method, each with its repeats, the drive being one of those that are compared.

@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 pub use check::Checked;
-pub use damage::open_or_begin_anew;
+pub use damage::{kept_beside, open_or_begin_anew};
 pub use error::StoreError;
 pub use export::{csv_header, inert};
 pub use import::Imported;

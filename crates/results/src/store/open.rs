@@ -23,6 +23,15 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER_BYTES: usize = 100;
 const APPLICATION_ID_AT: usize = 68;
 
+/// What becomes of a database whose end, or whose list of tables, is damaged.
+#[derive(Clone, Copy)]
+enum Damage {
+    Refused,
+    /// What is left of it is read: SQLite refuses a file that is shorter than it was, and a table whose first page is
+    /// gone, unless its list of tables may be written to. Nothing is.
+    ReadPast,
+}
+
 impl Store {
     /// Opens a database to read and write, and makes it, and the folders above it, if it is not there.
     /// One of an older form is brought to that of today.
@@ -47,7 +56,7 @@ impl Store {
     pub(super) fn open_held(path: &Path) -> Result<Store, StoreError> {
         look(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let store = Store::connect(path, path.as_os_str(), flags)?;
+        let store = Store::connect(path, path.as_os_str(), flags, Damage::Refused)?;
         store.knows_its_form()?;
         // SQLite opens what may only be read all the same, and says so when it is too late.
         if store.connection.is_readonly("main").map_err(|error| store.error(&error))? {
@@ -66,6 +75,19 @@ impl Store {
     ///
     /// As [`open`](Store::open), and [`StoreError::Missing`].
     pub fn open_read_only(path: &Path) -> Result<Store, StoreError> {
+        Store::open_to_read(path, Damage::Refused)
+    }
+
+    /// Opens a damaged database to read what is left of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_read_only`](Store::open_read_only); [`StoreError::Damaged`] where its first page is.
+    pub(super) fn open_damaged(path: &Path) -> Result<Store, StoreError> {
+        Store::open_to_read(path, Damage::ReadPast)
+    }
+
+    fn open_to_read(path: &Path, damage: Damage) -> Result<Store, StoreError> {
         let _opening = hold(path, Hold::ToOpen)?;
         match path.metadata() {
             // What was never written to is nothing yet.
@@ -82,7 +104,7 @@ impl Store {
         // Who may write cleans up behind itself: a log that is left is taken in, and what SQLite keeps
         // beside the database while it is open is removed. Where that may not be, SQLite only reads.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let opened = Store::connect(path, path.as_os_str(), flags).and_then(|store| {
+        let opened = Store::connect(path, path.as_os_str(), flags, damage).and_then(|store| {
             store.knows_its_form()?;
             // Whoever began it was killed before its first commit, which opening it has undone.
             if schema::is_empty(&store.connection).map_err(|error| store.error(&error))? {
@@ -96,18 +118,27 @@ impl Store {
             // is in one, nobody is writing, and nobody can.
             Err(StoreError::Unreachable { .. } | StoreError::Failed { .. }) if !has_log(path) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                let store = Store::connect(path, &immutable(path), flags)?;
+                let store = Store::connect(path, &immutable(path), flags, damage)?;
                 store.knows_its_form().map(|()| store)
             }
             opened => opened,
         }
     }
 
-    fn connect(path: &Path, name: &OsStr, flags: OpenFlags) -> Result<Store, StoreError> {
+    fn connect(
+        path: &Path,
+        name: &OsStr,
+        flags: OpenFlags,
+        damage: Damage,
+    ) -> Result<Store, StoreError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(Path::new(name), flags)
             .map_err(|error| StoreError::of(path, &error))?;
         let ready = connection.busy_timeout(PATIENCE).and_then(|()| {
+            // First: what follows looks at the list of tables.
+            if let Damage::ReadPast = damage {
+                connection.execute_batch("PRAGMA writable_schema = ON")?;
+            }
             // FULL: what is there when a review ends is there after a loss of power, too.
             connection.execute_batch(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON;

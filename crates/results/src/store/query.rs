@@ -76,7 +76,7 @@ impl Filter {
 }
 
 /// What is listed of a record.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Its id.
     pub id: String,

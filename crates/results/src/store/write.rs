@@ -30,6 +30,7 @@ impl<'a> Ready<'a> {
     /// Checks that what will be read back is this record.
     pub(super) fn of(record: &'a Record) -> Result<Ready<'a>, StoreError> {
         let refused = |why: String| StoreError::Refused {
+            from: None,
             id: record.id.clone(),
             drive: record.target.name.clone(),
             method: record.method.clone(),
@@ -83,6 +84,11 @@ impl Store {
     /// As [`add`](Store::add).
     pub fn add_all(&self, records: &[Record]) -> Result<Vec<Added>, StoreError> {
         let ready: Vec<Ready<'_>> = records.iter().map(Ready::of).collect::<Result<_, _>>()?;
+        self.keep(&ready)
+    }
+
+    /// Keeps what may be kept, all or nothing.
+    pub(super) fn keep(&self, ready: &[Ready<'_>]) -> Result<Vec<Added>, StoreError> {
         self.change(|connection| {
             ready.iter().map(|ready| insert(connection, ready)).collect::<Result<_, _>>()
         })

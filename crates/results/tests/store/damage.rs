@@ -159,6 +159,34 @@ fn what_can_be_read_of_a_damaged_one_is_taken_over() {
 }
 
 #[test]
+fn of_one_without_its_last_page_the_rest_is_taken_over() {
+    let (folder, path, records) = filled(60);
+    let whole = fs::read(&path).expect("it is there");
+    fs::write(&path, &whole[..whole.len() - 4096]).expect("it can be written");
+    let (store, aside) = open_or_begin_anew(&path).expect("a new one is begun");
+    let aside = aside.expect("the other is set aside");
+    assert!(Store::open_read_only(&aside).is_err_and(|error| error.is_damage()));
+    let before = fs::read(&aside).expect("it is there");
+    let Imported { new, lost, .. } = store.import(&aside).expect("what is left is read");
+    // The last page may be one of an index, of which nothing is needed.
+    assert!(new >= 40 && new + lost == 60, "{new} of 60, {lost} lost");
+    let listed = store.list(&Filter::default()).expect("it is whole");
+    assert!(listed.iter().all(|it| records.iter().any(|record| record.id == it.id)));
+    assert_eq!(store.check().expect("it can be read").damage, [""; 0]);
+    assert_eq!(fs::read(&aside).expect("it is there"), before, "it is as it was");
+    // Of one that has its first page only nothing is left, which is no empty database.
+    let stump = folder.path().join("stump.db");
+    fs::write(&stump, &whole[..4096]).expect("it can be written");
+    let error = store.import(&stump).expect_err("nothing is left");
+    assert!(matches!(error, StoreError::Lost { .. }) && !error.is_damage(), "{error}");
+    // Control: the whole one loses nothing.
+    let copy = folder.path().join("copy.db");
+    fs::write(&copy, &whole).expect("it can be written");
+    let imported = store.import(&copy).expect("it is whole");
+    assert_eq!((imported.new + imported.known, imported.known, imported.lost), (60, new, 0));
+}
+
+#[test]
 fn a_content_that_was_exchanged_is_found() {
     let (_folder, path, records) = filled(2);
     let connection = rusqlite::Connection::open(&path).expect("a database");

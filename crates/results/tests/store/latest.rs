@@ -103,6 +103,45 @@ fn drives_side_by_side_stand_with_results_of_one_job() {
 }
 
 #[test]
+fn drives_that_were_at_one_path_are_told_apart() {
+    let (_folder, store) = new();
+    let at_a_path = |title: &str, serial: Option<&str>, method, hour| {
+        let mut record = record(method, 1, hour);
+        record.target.kind = fourcorners_record::TargetKind::Device;
+        record.clock = fourcorners_record::ClockName::Wall;
+        record.target.name = "/dev/sda".into();
+        record.target.title = title.into();
+        record.target.serial = serial.map(str::to_string);
+        record.seal();
+        store.add(&record).expect("it is kept");
+        record.id
+    };
+    let alpha = at_a_path("Alpha Drive", Some("SER-A"), "four-corners", 1);
+    let toms = at_a_path("Alpha Drive", Some("SER-A"), "toms", 2);
+    let beta = at_a_path("Beta Drive", Some("SER-B"), "four-corners", 3);
+    for name in ["SER-A", "Alpha Drive", "alpha drive"] {
+        assert_eq!(latest(&store, name), [[toms.clone()], [alpha.clone()]], "{name}");
+    }
+    // The path is that of the drive that is there now, which has no result of another's method.
+    for name in ["SER-B", "Beta Drive", "/dev/sda"] {
+        assert_eq!(latest(&store, name), [[beta.clone()]], "{name}");
+    }
+    let gamma = at_a_path("Gamma Drive", None, "lba-pass", 4);
+    assert_eq!(latest(&store, "/dev/sda"), [[gamma.clone()]]);
+    assert_eq!(latest(&store, "SER-B"), [[beta]]);
+    // Control: a virtual drive is one whatever it was called (the name of a profile is no place).
+    let named = |title: &str, method, hour| {
+        let mut record = record(method, 1, hour);
+        record.target.title = title.into();
+        record.seal();
+        store.add(&record).expect("it is kept");
+        record.id
+    };
+    let (old, new) = (named("My m4", "toms", 5), named("Our m4", "four-corners", 6));
+    assert_eq!(latest(&store, "My m4"), [[new], [old]]);
+}
+
+#[test]
 fn repeats_of_a_real_drive_are_those_of_one_review() {
     let (_folder, store) = new();
     let real = |seed, hour| {
