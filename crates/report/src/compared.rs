@@ -82,22 +82,21 @@ pub fn ratio(measure: &Measure) -> String {
     }
 }
 
-/// What is to be known about the numbers of a table in text, a line each; `*` is the mark of a figure of another job.
-pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
+/// What is to be known about the numbers of a comparison as text, a line each; `*` is the mark of a figure of another job.
+/// Marks that are not in the text are not explained.
+pub fn comparison_notes(comparison: &Comparison, text: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    let cells = || comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
     if let Some(first) = comparison.sides.first() {
         notes.push(format!("Ratios are to {}.", plain(&first.label)));
     }
-    let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
-    let means = cells().map(|cell| &cell.mb_per_s).chain(curves.map(|cell| &cell.mean));
-    if means.into_iter().any(|it| it.matters == Some(false)) {
+    if text.contains(NO_MATTER) {
         notes.push(format!(
             "{NO_MATTER}: the difference does not matter (within {:.0} %, or the scatter of repeats).",
             comparison.no_matter * 100.0
         ));
     }
-    if cells().any(|cell| cell.mb_per_s.interval.is_some()) {
+    // Conclusions may have the sign in their words.
+    if text.contains('±') && repeated(comparison) {
         notes.push(format!(
             "±: confidence interval of the mean of the repeats, {:.0} %.",
             comparison.confidence * 100.0
@@ -125,7 +124,9 @@ fn has_other_jobs(comparison: &Comparison) -> bool {
 fn repeated(comparison: &Comparison) -> bool {
     let cells = comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
     let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
-    cells.map(|it| it.repeats).chain(curves.map(|it| it.repeats)).any(|repeats| repeats > 1)
+    let courses = comparison.courses.iter().flat_map(|row| row.sides.iter().flatten());
+    let repeats = cells.map(|it| it.repeats).chain(curves.map(|it| it.repeats));
+    repeats.chain(courses.map(|it| it.repeats)).any(|repeats| repeats > 1)
 }
 
 /// How the data rates of a side stand to those of the first.

@@ -17,7 +17,8 @@ pub fn comparison_pasted(comparison: &Comparison, form: Pasted) -> String {
         blocks.push(paste::table(&numbers(comparison, method), form));
         blocks.push(lines(&conclusions(comparison, method), form));
     }
-    blocks.push(lines(&comparison_notes(comparison), form));
+    let notes = comparison_notes(comparison, &blocks.concat());
+    blocks.push(lines(&notes, form));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }

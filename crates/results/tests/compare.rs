@@ -180,6 +180,38 @@ fn another_job_of_the_same_name_is_marked_and_no_repeat() {
 }
 
 #[test]
+fn a_run_of_another_job_is_no_repeat_of_curves_seconds_and_conclusions() {
+    let pass = |seed: u64, share: f64| {
+        let mut record = fixture::m4_of_seed(seed);
+        let whole = record.target.capacity_bytes as f64;
+        let points = (0..=10).map(|at| f64::from(at) * share);
+        let points = points.map(|x| (x, 400.0 - 20.0 * x)).collect();
+        record.curves.insert("pass".into(), Curve { x: "GB".into(), y: "MB/s".into(), points });
+        let text = format!("It falls to {share}.");
+        record.notes = vec![Note { about: "fall".into(), text, value: Some(share) }];
+        record.figures[FIGURE].job.span_bytes = (whole * share) as u64;
+        record.seal();
+        record
+    };
+    let other = {
+        let mut record = pass(42, 1.0);
+        record.target.title = "Another".into();
+        record.seal();
+        record
+    };
+    let repeats = |records: Vec<Record>| {
+        let found = Comparison::of(&sides(vec![records, vec![other.clone()]]));
+        let curve = found.curves[0].sides[0].as_ref().expect("it has the curve").repeats;
+        let course = found.courses[0].sides[0].as_ref().expect("it has the seconds").repeats;
+        let said = found.conclusions[0].sides[0].as_ref().expect("it concludes").repeats;
+        (curve, course, said, found.curves[0].over)
+    };
+    assert_eq!(repeats(vec![pass(42, 1.0), pass(43, 0.5)]), (1, 1, 1, (0.0, 10.0)));
+    // Control: one of the same job, which differs in its seed, is a repeat.
+    assert_eq!(repeats(vec![pass(42, 1.0), pass(43, 1.0)]), (2, 2, 2, (0.0, 10.0)));
+}
+
+#[test]
 fn curves_seconds_and_conclusions_are_compared() {
     let all = fixture::everything().records;
     let of = |name: &str| -> Vec<Record> {

@@ -37,7 +37,7 @@ where
     let mut places: HashMap<(&str, K), usize> = HashMap::new();
     let mut methods: Vec<&str> = Vec::new();
     for (side, of_side) in sides.iter().enumerate() {
-        for record in &of_side.records {
+        for record in of_side.standing() {
             let method = record.method.as_str();
             if !methods.contains(&method) {
                 methods.push(method);

@@ -2,7 +2,7 @@
 
 use fourcorners_record::{Record, TargetInfo};
 
-use super::About;
+use super::{About, is_repeat};
 
 /// The first seven digits of an id, which a result is named by, as in lists of the database.
 pub fn short_id(id: &str) -> &str {
@@ -19,6 +19,15 @@ pub struct Side {
 }
 
 impl Side {
+    /// Of each method the record that stands for the side, and those that repeat it: one of another job has figures,
+    /// seconds and curves of the same names, and is no repeat.
+    pub(super) fn standing(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter().filter(|record| {
+            let first = self.records.iter().find(|it| it.method == record.method);
+            first.is_none_or(|first| std::ptr::eq(first, *record) || is_repeat(first, record))
+        })
+    }
+
     pub(super) fn about(&self) -> About {
         // Those without records are left out before.
         let first = &self.records[0];

@@ -52,7 +52,7 @@ pub(super) fn table(comparison: &Comparison, width: usize) -> String {
         }
         text.push('\n');
     }
-    let notes = comparison_notes(comparison);
+    let notes = comparison_notes(comparison, &text);
     text + &format!("{}\n", notes.join("\n"))
 }
 
