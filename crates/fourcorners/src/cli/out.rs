@@ -31,7 +31,7 @@ pub(super) fn open(
         None if args.json => return Ok(None),
         None => ResultsFolder::new_in(folders, &default_name(targets), &[PAGE]),
     };
-    made.map(Some).map_err(|error| {
+    made.map(|made| Some(made.replacing(args.overwrite))).map_err(|error| {
         format!(
             "cannot write into {}: {error}; choose another --output",
             wanted.map_or(folders, PathBuf::as_path).display()

@@ -7,12 +7,13 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use fourcorners_lab::campaign::{
-    Campaign, CampaignError, ChosenMethod, ResultsFolder, ResumeFolder, Settings,
+    BeginError, Campaign, CampaignError, ChosenMethod, ResultsFolder, ResumeFolder, Settings,
 };
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, Phase, Protocol};
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{ClockName, Document, Ended};
+use fourcorners_results::store::kept_beside;
 
 pub(super) mod args;
 
@@ -46,7 +47,9 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     if args.dry_run {
         args.keep.say_note();
         without_effect.iter().for_each(|note| say(note));
-        let refusals = targets::write_refusals(&campaign.targets, &args.on);
+        let occupied = may_begin(&args).err();
+        let refusals =
+            targets::write_refusals(&campaign.targets, &args.on).into_iter().chain(occupied);
         let once = Campaign { repeat: 1, ..campaign }.sessions().map_err(failure)?;
         dry_run::print(&once, args.repeat, args.json)?;
         for refusal in refusals {
@@ -57,6 +60,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     // Before anything is created: what cannot go on is refused.
     let resumed = args.resume.as_ref().map(|folder| ResumeFolder::open(folder, &sessions));
     let resumed = resumed.transpose().map_err(|error| Failure::Usage(error.to_string()))?;
+    may_begin(&args).map_err(Failure::Usage)?;
     keep_results(&args, &campaign.targets).map_err(Failure::Usage)?;
     if let Some(folder) = args.resume.as_ref().or(args.output.as_ref()) {
         let kinds = [Kind::Json, Kind::Page];
@@ -91,7 +95,9 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let outcome = campaign.carry_out(resumed, results.as_ref(), &sink);
     let outcome = outcome.map_err(|error| match (error, &results) {
         // What the system says names no place.
-        (CampaignError::ResumeFolder(error), Some(results)) if error.raw_os_error().is_some() => {
+        (CampaignError::ResumeFolder(BeginError::Folder(error)), Some(results))
+            if error.raw_os_error().is_some() =>
+        {
             let place = results.path().display();
             Failure::Failed(anyhow!("cannot write into {place}: {error}"))
         }
@@ -145,9 +151,16 @@ fn spare_without_effect(campaign: &Campaign) -> Result<Option<String>, CampaignE
 /// All but the file system of the results is a matter of what was typed.
 fn failure(error: CampaignError) -> Failure {
     match error {
-        CampaignError::ResumeFolder(error) => error.into(),
+        CampaignError::ResumeFolder(BeginError::Folder(error)) => error.into(),
         error => Failure::Usage(error.to_string()),
     }
+}
+
+/// Refuses a folder in which another review is, or was ended before it was whole.
+fn may_begin(args: &ReviewArgs) -> Result<(), String> {
+    let folder = args.output.as_ref().filter(|_| args.resume.is_none());
+    let may = folder.map_or(Ok(()), |folder| ResumeFolder::may_begin(folder, args.overwrite));
+    may.map_err(|error| error.to_string())
 }
 
 /// Refuses targets that are what this review writes its results to, or reads.
@@ -155,11 +168,7 @@ fn keep_results(args: &ReviewArgs, targets: &[DeviceUnderTest]) -> Result<(), St
     let place = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let out = args.resume.as_ref().or(args.output.as_ref()).map(|folder| place(folder.clone()));
     let database = (!args.keep.no_db).then(|| keeper::path(args.keep.db.as_ref())).flatten();
-    let beside = |path: PathBuf| {
-        // SQLite keeps these beside a database.
-        ["", "-wal", "-shm", "-journal"]
-            .map(|end| PathBuf::from(format!("{}{end}", path.display())))
-    };
+    let beside = |path: PathBuf| kept_beside(&path).into_iter().chain([path]);
     let results = out.iter().flat_map(|out| out::FILES.map(|name| out.join(name)));
     let database = database.into_iter().flat_map(|path| beside(place(path)));
     let read = args.state.iter().cloned().chain(args.methods.iter().map(PathBuf::from)).map(place);

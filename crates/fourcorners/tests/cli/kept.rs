@@ -118,7 +118,8 @@ fn what_cannot_be_saved_is_still_printed() {
 /// is checked to be the old results or the new ones.
 fn killed_while_saving(dir: &Path, out: &Path, old: &Document, pause: Duration) -> bool {
     let args = ["review", "./k.img", "--size", "17M", "--quick", "--json", "--out", "out"];
-    let mut review = start(dir, &args);
+    // The one that was killed before is given up.
+    let mut review = start(dir, &[&args[..], &["--overwrite"]].concat());
     review.wait_until_it_listens();
     std::thread::sleep(Duration::from_millis(100));
     review.signal(Signal::INT);
@@ -170,7 +171,8 @@ fn killed_at_any_moment_it_leaves_whole_files_and_nothing_that_the_next_review_k
         left.len() <= 1 && left.iter().all(|name| name.starts_with(".fourcorners-")),
         "{left:?}"
     );
-    let ran = run(dir.path(), &["review", HDD, "--quick", "--json", "--out", "out"]);
+    let args = ["review", HDD, "--quick", "--json", "--out", "out", "--overwrite"];
+    let ran = run(dir.path(), &args);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(others().is_empty(), "left behind: {:?}", others());
 }

@@ -247,3 +247,33 @@ fn only_the_same_review_goes_on() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(!ran.stderr.contains("to continue"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_review_takes_the_place_of_no_other_that_is_not_whole() {
+    let dir = folder();
+    let args = ["review", M4, "--methods", "four-corners", "--quiet", "--no-db"];
+    let with = |more: &[&'static str]| [&args[..], more].concat();
+    let mut review = start(dir.path(), &with(&["--out", "out"]));
+    let files = dir.path().join("out/review.resume");
+    wait_for("a place to go on from", || files.join("0.json").exists().then_some(()));
+    review.signal(Signal::STOP);
+    for more in [&["--out", "out"][..], &["--out", "out", "--overwrite"], &["--resume", "out"]] {
+        let said = refused(dir.path(), &with(more));
+        assert!(said.contains("another review writes into out"), "{more:?}: {said}");
+    }
+    let dry = run(dir.path(), &with(&["--out", "out", "--dry-run"]));
+    assert!(dry.stderr.contains("this is refused: another review writes into out"), "{dry:?}");
+    review.signal(Signal::KILL);
+    review.finish();
+    let kept = fs::read(files.join("0.json")).expect("it is kept");
+    let said = refused(dir.path(), &with(&["--out", "out"]));
+    assert!(said.contains("out has a review that is not whole"), "{said}");
+    assert_eq!(fs::read(files.join("0.json")).expect("it is there"), kept);
+    // Control: given up when that is said, and beside what is whole the next begins.
+    let quick = |more: &[&'static str]| [&["review", M4, "--quick", "--no-db"], more].concat();
+    for more in [&["--out", "out", "--overwrite"][..], &["--out", "out"]] {
+        let ran = run(dir.path(), &quick(more));
+        assert_eq!(ran.code, Some(0), "{more:?}: {}", ran.stderr);
+        assert!(!files.exists());
+    }
+}

@@ -1,7 +1,6 @@
 //! Why a campaign cannot begin, or measured nothing.
 
-use std::io;
-
+use super::BeginError;
 use crate::device_under_test::DeviceError;
 use crate::review::PlanError;
 
@@ -39,6 +38,6 @@ pub enum CampaignError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// What a later run could go on from cannot be kept beside the results.
-    #[error("{0}")]
-    ResumeFolder(io::Error),
+    #[error(transparent)]
+    ResumeFolder(#[from] BeginError),
 }

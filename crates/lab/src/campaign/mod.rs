@@ -28,7 +28,7 @@ pub use error::CampaignError;
 pub use measure::measure;
 pub use methods::{ChoiceError, ChosenMethod};
 pub use results_folder::{ResultsFolder, SaveError};
-pub use resume_folder::{ResumeError, ResumeFolder, Resumed};
+pub use resume_folder::{BeginError, ResumeError, ResumeFolder, Resumed};
 pub use session::{Session, Settings};
 pub use sink::{Sink, Unwatched, Warning};
 
@@ -125,8 +125,8 @@ impl Campaign {
         let (resume, begun) = match (resumed, results) {
             (Some(Resumed { folder, progress }), _) => (Some(folder), progress),
             (None, Some(results)) => {
-                let folder = ResumeFolder::begin(results.path(), &sessions);
-                (Some(folder.map_err(CampaignError::ResumeFolder)?), Vec::new())
+                let folder = ResumeFolder::begin(results.path(), results.replaces, &sessions)?;
+                (Some(folder), Vec::new())
             }
             (None, None) => (None, Vec::new()),
         };

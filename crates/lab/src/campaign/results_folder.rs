@@ -24,6 +24,8 @@ pub struct ResultsFolder {
     path: PathBuf,
     /// The folders that were made for it, the innermost last.
     made: Vec<PathBuf>,
+    /// Whether a review there that is not whole may be given up.
+    pub(super) replaces: bool,
 }
 
 impl ResultsFolder {
@@ -62,12 +64,17 @@ impl ResultsFolder {
         files: &[&str],
     ) -> io::Result<ResultsFolder> {
         match folder.and_then(|path| check_writable(&path, files).map(|()| path)) {
-            Ok(path) => Ok(ResultsFolder { path, made }),
+            Ok(path) => Ok(ResultsFolder { path, made, replaces: false }),
             Err(error) => {
                 undo(&made);
                 Err(error)
             }
         }
+    }
+
+    /// The same, where a review that is not whole is given up if `replaces` says so.
+    pub fn replacing(self, replaces: bool) -> ResultsFolder {
+        ResultsFolder { replaces, ..self }
     }
 
     /// Where it is.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Session;
-use crate::kept_folder::KeptFolder;
+use crate::kept_folder::{KeptFolder, Unheld};
 use crate::review::Checkpoint;
 use crate::sealed::{self, Unread};
 
@@ -31,12 +31,42 @@ struct Plan {
     records: usize,
 }
 
+/// Why a review cannot begin beside its results.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// Another process is at it.
+    #[error("another review writes into {}: choose another --output, or wait until that one has ended", place.display())]
+    InUse {
+        /// The folder of the results.
+        place: PathBuf,
+    },
+    /// One was ended there before it was whole.
+    #[error(
+        "{} has a review that is not whole: go on with it with --resume, give it up with --overwrite, or choose \
+         another --output",
+        place.display()
+    )]
+    Unfinished {
+        /// The folder of the results.
+        place: PathBuf,
+    },
+    /// There is something of its name that is no folder, or it cannot be made.
+    #[error("{0}")]
+    Folder(#[from] io::Error),
+}
+
 /// Why there is nothing to go on from.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// There is something of its name that is no folder.
     #[error("{0}")]
     NoFolder(io::Error),
+    /// Another process is at it.
+    #[error("another review writes into {}: wait until that one has ended", place.display())]
+    InUse {
+        /// The folder of the results.
+        place: PathBuf,
+    },
     /// No folder, or none that a review has left.
     #[error("there is nothing to resume in {}: its review is whole, or there is none", place.display())]
     Nothing {
@@ -45,7 +75,8 @@ pub enum ResumeError {
     },
     /// A place in a plan means something to the version that made the plan only.
     #[error(
-        "the review in {} was begun by fourcorners {version}, this is {VERSION}: begin anew without --resume",
+        "the review in {} was begun by fourcorners {version}, this is {VERSION}: begin anew with --output and \
+         --overwrite",
         place.display()
     )]
     Version {
@@ -56,8 +87,8 @@ pub enum ResumeError {
     },
     /// It is of another review.
     #[error(
-        "the review in {} has other targets, methods or options: give the same arguments, or begin anew without \
-         --resume",
+        "the review in {} has other targets, methods or options: give the same arguments, or begin anew with \
+         --output and --overwrite",
         place.display()
     )]
     Other {
@@ -74,7 +105,7 @@ pub enum ResumeError {
     },
     /// A file of it is not what was written.
     #[error(
-        "{} is damaged: remove it to measure that part anew, or begin without --resume",
+        "{} is damaged: remove it to measure that part anew, or begin anew with --output and --overwrite",
         place.display()
     )]
     Damaged {
@@ -117,11 +148,46 @@ impl ResumeFolder {
         Ok(ResumeFolder { folder })
     }
 
-    /// A new folder for a review that begins; what an earlier one left is replaced.
-    pub(super) fn begin(results: &Path, sessions: &[Session]) -> io::Result<ResumeFolder> {
-        let this = ResumeFolder::at(results)?;
+    /// A new folder for a review that begins; what an earlier one left is replaced if `replaces` says so.
+    pub(super) fn begin(
+        results: &Path,
+        replaces: bool,
+        sessions: &[Session],
+    ) -> Result<ResumeFolder, BeginError> {
+        let mut this = ResumeFolder::at(results)?;
+        this.folder.hold().map_err(|why| ResumeFolder::unheld(results, why))?;
+        this.is_over(results, replaces)?;
         this.folder.begin(&plan(sessions), is_part)?;
         Ok(this)
+    }
+
+    /// Whether a review may begin beside these results, `replaces` being as when it begins; nothing is changed.
+    ///
+    /// # Errors
+    /// [`BeginError::InUse`] and [`BeginError::Unfinished`].
+    pub fn may_begin(results: &Path, replaces: bool) -> Result<(), BeginError> {
+        // What is in the way otherwise is told by what begins.
+        let Ok(mut this) = ResumeFolder::at(results) else { return Ok(()) };
+        match this.folder.hold_what_is_there() {
+            Err(why @ Unheld::ByAnother) => Err(ResumeFolder::unheld(results, why)),
+            Err(Unheld::Io(_)) => Ok(()),
+            Ok(()) => this.is_over(results, replaces),
+        }
+    }
+
+    /// Refuses what would be lost: days of a real drive, maybe.
+    fn is_over(&self, results: &Path, replaces: bool) -> Result<(), BeginError> {
+        match self.folder.plan().exists() && !replaces {
+            true => Err(BeginError::Unfinished { place: results.into() }),
+            false => Ok(()),
+        }
+    }
+
+    fn unheld(results: &Path, why: Unheld) -> BeginError {
+        match why {
+            Unheld::ByAnother => BeginError::InUse { place: results.into() },
+            Unheld::Io(error) => BeginError::Folder(error),
+        }
     }
 
     /// The folder beside `results` of a review that was ended, if it is the review of these sessions.
@@ -129,8 +195,12 @@ impl ResumeFolder {
     /// # Errors
     /// [`ResumeError`]; nothing was changed.
     pub fn open(results: &Path, sessions: &[Session]) -> Result<Resumed, ResumeError> {
-        let folder = ResumeFolder::at(results).map_err(ResumeError::NoFolder)?;
+        let mut folder = ResumeFolder::at(results).map_err(ResumeError::NoFolder)?;
         let place = || results.to_path_buf();
+        // Where there is nothing, that is told below.
+        if let Err(Unheld::ByAnother) = folder.folder.hold_what_is_there() {
+            return Err(ResumeError::InUse { place: place() });
+        }
         let Some(found) = read::<Plan>(&folder.folder.plan())? else {
             return Err(ResumeError::Nothing { place: place() });
         };

@@ -56,7 +56,7 @@ pub(in crate::cli) struct ReviewArgs {
     #[arg(skip)]
     pub(in crate::cli) results: Option<PathBuf>,
 
-    /// Replace any other file of these names as well
+    /// Replace any other file of these names as well, and give up a review there that is not whole
     #[arg(long)]
     pub(in crate::cli) overwrite: bool,
 
