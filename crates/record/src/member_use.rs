@@ -38,12 +38,13 @@ fn is_false(flag: &bool) -> bool {
 impl MemberUse {
     /// What it did in both jobs, of which `next` is the later: what one of them does not tell is not known of both.
     fn and(&self, next: &MemberUse) -> MemberUse {
-        let written_bytes = self.written_bytes + next.written_bytes;
-        let nand_bytes = self.nand_bytes.zip(next.nand_bytes).map(|(one, other)| one + other);
+        let written_bytes = self.written_bytes.saturating_add(next.written_bytes);
+        let nand_bytes = self.nand_bytes.zip(next.nand_bytes);
+        let nand_bytes = nand_bytes.map(|(one, other)| one.saturating_add(other));
         let amplified = nand_bytes.filter(|_| written_bytes > 0);
         MemberUse {
             role: self.role.clone(),
-            read_bytes: self.read_bytes + next.read_bytes,
+            read_bytes: self.read_bytes.saturating_add(next.read_bytes),
             written_bytes,
             joules: self.joules.zip(next.joules).map(|(one, other)| one + other),
             write_amplification: amplified.map(|nand| nand as f64 / written_bytes as f64),
@@ -60,5 +61,30 @@ impl MemberUse {
             one.iter().zip(&other).map(|(one, other)| one.and(other)).collect()
         };
         jobs.reduce(both).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drives_of_two_jobs_are_added_and_more_than_can_be_counted_is_no_panic() {
+        let of = |read_bytes, written_bytes| MemberUse {
+            role: "drive".into(),
+            read_bytes,
+            written_bytes,
+            joules: None,
+            write_amplification: None,
+            nand_bytes: Some(written_bytes),
+            wear: None,
+            failed: false,
+        };
+        let sum = |one, other| MemberUse::sum([&[one][..], &[other]].into_iter())[0].clone();
+        let both = sum(of(1, 2), of(3, 4));
+        assert_eq!((both.read_bytes, both.written_bytes, both.nand_bytes), (4, 6, Some(6)));
+        let most = sum(of(u64::MAX, u64::MAX), of(1, 1));
+        assert_eq!((most.read_bytes, most.written_bytes), (u64::MAX, u64::MAX));
+        assert_eq!(most.nand_bytes, Some(u64::MAX));
     }
 }

@@ -39,8 +39,8 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
 }
 
 fn chart(name: &str, card: &Card) -> Chart {
-    let ios = (card.reads + card.writes).max(1) as f64;
-    let used = |bin: &&Bin| bin.reads + bin.writes > 0;
+    let ios = card.reads.saturating_add(card.writes).max(1) as f64;
+    let used = |bin: &&Bin| bin.reads > 0 || bin.writes > 0;
     let rows: Vec<BarRow> = card.sizes.iter().filter(used).map(|bin| row(card, bin, ios)).collect();
     let longest = rows.iter().map(|row| row.value).fold(0.0, f64::max);
     // In order of size and not of share: it is the shape that tells one work from another.
@@ -54,7 +54,7 @@ fn chart(name: &str, card: &Card) -> Chart {
 }
 
 fn row(card: &Card, bin: &Bin, ios: f64) -> BarRow {
-    let share = (bin.reads + bin.writes) as f64 / ios;
+    let share = bin.reads.saturating_add(bin.writes) as f64 / ios;
     let of = |part: u64, whole: u64| match whole {
         0 => NO_VALUE.into(),
         whole => percent(part as f64 / whole as f64),
@@ -133,5 +133,12 @@ mod tests {
         assert!(!chart("work", &card(&[(Some(4096), 5, 5)])).has_several_bars());
         let only_reads = chart("work", &card(&[(Some(512), 5, 0), (Some(4096), 5, 0)]));
         assert!(only_reads.description.contains(&format!("writes {NO_VALUE}")));
+    }
+
+    #[test]
+    fn more_than_can_be_counted_is_no_panic() {
+        let mut card = card(&[(Some(512), 1, u64::MAX), (None, 1, 0)]);
+        (card.reads, card.writes) = (u64::MAX, u64::MAX);
+        assert_eq!(chart("work", &card).table.rows.len(), 2);
     }
 }

@@ -23,9 +23,15 @@ const MOST_LINES: usize = 5;
 /// Letters of a sentence that fit a line.
 const LINE_CHARS: usize = 112;
 
-/// The card of a document; `None` where nothing in it can be compared.
+/// The card of a document; `None` where nothing in it can be compared. A drive that stands alone is placed among those of
+/// the catalogue.
 pub fn card(document: &Document) -> Option<Picture> {
-    let all = Entries::among(document, References::built_in());
+    card_among(document, References::built_in())
+}
+
+/// The same, with other reference drives, or none.
+pub fn card_among(document: &Document, references: &References) -> Option<Picture> {
+    let all = Entries::among(document, references);
     let title = all.drives.first()?.label.clone();
     let (heading, said, drawing) = match Standings::of(&all) {
         Some(standings) => {
@@ -204,6 +210,14 @@ mod tests {
         assert!(measured(&alone) && measured(&both));
         assert!(both.contains("2 drives") && both.contains("Fastest: The &lt;other&gt;"), "{both}");
         assert_eq!(card(&Document::new(Vec::new())), None);
+        // Among no drives one alone has no place; two still have their ranking.
+        assert_eq!(card_among(&one, &References::none()), None);
+        let ranked = Document::new(vec![one.records[0].clone(), {
+            let mut other = one.records[0].clone();
+            (other.target.name, other.target.title) = ("other".into(), "The other".into());
+            other
+        }]);
+        assert!(card_among(&ranked, &References::none()).is_some());
         assert!(!both.contains("The first "));
         // Of more than there is room for it says how many there are, and no row reaches the line at the foot.
         let records = (0..12).map(|at| {

@@ -225,7 +225,7 @@ const fourcornersPart = (() => {
         if (!places.has(x)) places.set(x, []);
         places.get(x)[column] = y;
       }));
-      rows.push([chart.across.name, ...chart.lines.map(({ label }) => label)]);
+      rows.push([chart.across.column ?? chart.across.name, ...chart.lines.map(({ label }) => label)]);
       for (const [x, values] of Array.from(places).sort((a, b) => a[0] - b[0])) {
         rows.push([x, ...chart.lines.map((_, column) => values[column])]);
       }

@@ -9,7 +9,8 @@ use maud::{Markup, html};
 
 use super::chapter::{Group, Panel, Part, Switch};
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, thinned,
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, of_seconds,
+    thinned,
 };
 use super::entries::{Entries, Entry, figure_names};
 use super::words::{figure_words, iops, percent};
@@ -63,7 +64,7 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
         return Vec::new();
     }
     let words = html! { p {
-        "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the IOPS of every \
+        "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the IOPS of a \
          second. All charts have the same axes."
     } };
     let mut panels = Vec::new();
@@ -113,10 +114,11 @@ fn chart(all: &Entries, run: Run, view: View, (across, up): &(Scale, Up)) -> Cha
     let part = series.iops.get(view.from..).unwrap_or_default();
     let at = |(index, &value): (usize, &u64)| ((view.from + index + 1) as f64, value as f64);
     let label = entry.label_with_clock(all);
+    let (points, step) = thinned(part.iter().enumerate().map(at).collect());
     let lines = vec![Line {
         label: label.clone(),
         style: entry.line,
-        points: thinned(part.iter().enumerate().map(at).collect()),
+        points,
         marks: Marks::Alone,
         says: Vec::new(),
     }];
@@ -128,10 +130,12 @@ fn chart(all: &Entries, run: Run, view: View, (across, up): &(Scale, Up)) -> Cha
         name: file_name(&format!("consistency {label} {} {}", spare_words(name), view.heading)),
         context: format!("{}, {}", view.heading, spare_words(name)),
         title: label.clone(),
-        about: String::new(),
+        // Where each second has its dot, the chapter says so.
+        about: if step > 1 { of_seconds("IOPS", [step]) } else { String::new() },
         note: String::new(),
         description: format!(
-            "Dots, IOPS of each second, {label}, {}, {}: {range}.",
+            "Dots, {}, {label}, {}, {}: {range}.",
+            of_seconds("IOPS", [step]),
             figure_words(name),
             view.heading
         ),

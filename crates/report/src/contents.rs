@@ -108,7 +108,7 @@ fn latency(all: &Entries) -> Vec<Part> {
 
 fn by_second(all: &Entries) -> Vec<Part> {
     let charts = per_figure(all, |name, words, entries| seconds::chart(all, name, words, entries));
-    with_words("MB/s of each second.", charts)
+    with_words("MB/s second by second.", charts)
 }
 
 fn with_words(words: &str, charts: Vec<Chart>) -> Vec<Part> {

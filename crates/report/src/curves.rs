@@ -86,7 +86,7 @@ pub(super) fn chart(title: &str, curves: &[Drawn], values: &[f64]) -> Chart {
             label: drawn.label.clone(),
             style: drawn.style,
             marks: if points.len() > MANY { Marks::None } else { Marks::Each },
-            points: thinned(points),
+            points: thinned(points).0,
             says: Vec::new(),
         });
     }

@@ -68,11 +68,18 @@ pub(super) struct CurveOf<'a> {
     pub(super) figure: &'a Figure,
 }
 
-/// A point of a curve: one I/O in `one_in` took longer than `us`.
+/// A point of a curve: at most one I/O in `one_in` took longer than `us`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Point {
     one_in: f64,
     us: f64,
+}
+
+/// The highest value of a bucket whose lowest this is, as `fourcorners_run::Histogram` cuts them: 128 to a power of two,
+/// and one for each value where there are fewer.
+fn highest_of_bucket(lowest_ns: u64) -> u64 {
+    let shift = (lowest_ns | 0xff).ilog2() - 7;
+    lowest_ns.saturating_add((1 << shift) - 1)
 }
 
 /// The curve of a figure, from its histogram; from its percentiles where it has none.
@@ -107,7 +114,12 @@ fn points(figure: &Figure) -> Vec<Point> {
                 below += u128::from(count);
                 current = ns;
             }
-            points.push(Point { one_in, us: current as f64 / 1e3 });
+            // Within the lowest of a bucket is hardly any of its I/Os; the ends are known exactly.
+            let us = match rank {
+                1.0 => latency.min,
+                _ => (highest_of_bucket(current) as f64 / 1e3).min(latency.max),
+            };
+            points.push(Point { one_in, us });
         }
         points.push(Point { one_in: total, us: latency.max });
     }
@@ -116,11 +128,14 @@ fn points(figure: &Figure) -> Vec<Point> {
     points
 }
 
-/// "99.9 %" from one in 1000.
+/// "99.9" from one in 1000: no more than it is, and with two digits of what is left to 100, so that neighbours differ.
 fn percentile(one_in: f64) -> String {
-    let nines = one_in.log10();
-    let decimals = (nines - 2.0).ceil().clamp(0.0, 9.0) as usize + usize::from(nines < 1.0);
-    format!("{:.decimals$}", (1.0 - 1.0 / one_in) * 100.0)
+    let decimals = (one_in.log10() - 2.0).ceil().clamp(0.0, 9.0) as usize + 1;
+    let unit = 10_f64.powi(decimals as i32);
+    // What binary fractions lack of a whole number is no reason to say less.
+    let floor = ((1.0 - 1.0 / one_in) * 100.0 * unit + 1e-6).floor() / unit;
+    let text = format!("{floor:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// Latency against the percentile, one line for each figure, a dot at the maximum.
@@ -132,6 +147,7 @@ pub(super) fn percentile_curves(title: &str, curves: &[CurveOf]) -> Chart {
     let said: Vec<String> = curves.iter().map(spoken).collect();
     let mut across = Scale::log("", (1.0, most.powf(1.03).min(1e300)), |_| String::new());
     across.ticks = SHARES.map(|(one_in, name)| (one_in, name.to_string())).to_vec();
+    across.column = "one I/O in so many takes longer, µs";
     across.ticks.retain(|(one_in, _)| *one_in <= across.range.1);
     let values = drawn.iter().flatten().map(|point| point.us);
     Chart {
@@ -205,7 +221,53 @@ mod tests {
 
     #[test]
     fn percentiles_have_the_places_they_need() {
-        let of = [1.0, 2.0, 10.0, 1e2, 1e3, 1e4].map(percentile);
-        assert_eq!(of, ["0.0", "50.0", "90", "99", "99.9", "99.99"]);
+        let of = [1.0, 2.0, 10.0, 1e2, 1e3, 1e4, 1e8].map(percentile);
+        assert_eq!(of, ["0", "50", "90", "99", "99.9", "99.99", "99.999999"]);
+        // One in 5623 is 99.982 %, and not more.
+        assert_eq!([4870.0, 5623.0].map(percentile), ["99.979", "99.982"]);
+        let steps = (0..=128).map(|at| 10_f64.powf(f64::from(at) / POINTS_PER_NINE));
+        let all: Vec<(f64, String)> = steps.map(|one_in| (one_in, percentile(one_in))).collect();
+        for two in all.windows(2) {
+            assert_ne!(two[0].1, two[1].1, "one in {} and {}", two[0].0, two[1].0);
+        }
+        for (one_in, said) in &all {
+            let percent: f64 = said.parse().expect("a number");
+            assert!(percent <= (1.0 - 1.0 / one_in) * 100.0 + 1e-9, "{said} of one in {one_in}");
+        }
+    }
+
+    #[test]
+    fn so_many_are_within_as_a_point_says() {
+        let text = include_str!("../../results/tests/golden/review-1.json");
+        let document = fourcorners_record::from_json(text).expect("an old document");
+        let mut figure = document.records[0].figures[0].clone();
+        // Most I/Os are in one bucket, above its lowest value.
+        let mut histogram = fourcorners_run::Histogram::new();
+        let times: Vec<u64> = (0..20_000_u64)
+            .map(|at| if at % 50 == 0 { 9_000_000 + at } else { 606_000 + at % 1900 })
+            .collect();
+        times.iter().for_each(|ns| histogram.record(*ns));
+        figure.latency_us = fourcorners_record::Latency::from(&histogram);
+        figure.latency_bins_ns = histogram.bins();
+        let drawn = points(&figure);
+        assert!(drawn.len() > 60, "{}", drawn.len());
+        for point in &drawn {
+            let within = times.iter().filter(|ns| **ns as f64 / 1e3 <= point.us).count();
+            assert!(
+                within as f64 >= 20_000.0 * (1.0 - 1.0 / point.one_in) - 1e-6,
+                "{point:?}: {within}"
+            );
+        }
+        // As the table says it.
+        let at = |one_in: f64| drawn.iter().find(|it| (it.one_in / one_in - 1.0).abs() < 1e-9);
+        let told = [10.0, 100.0, 1e3, 1e4].map(|one_in| at(one_in).expect("it is drawn").us);
+        let latency = &figure.latency_us;
+        assert_eq!(told, [latency.p90, latency.p99, latency.p999, latency.p9999]);
+        for ns in [0, 255, 256, 257, 1_000, 606_208, u64::MAX / 3, u64::MAX] {
+            let mut one = fourcorners_run::Histogram::new();
+            one.record(ns);
+            let lowest = one.bins()[0].0;
+            assert!(lowest <= ns && ns <= highest_of_bucket(lowest), "{ns}");
+        }
     }
 }

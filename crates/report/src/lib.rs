@@ -69,7 +69,7 @@ mod used;
 mod variation;
 mod words;
 
-pub use card::card;
+pub use card::{card, card_among};
 pub use choice::{choice_page, choice_pasted, choice_table};
 pub use compared::{comparison_notes, comparison_sentences, curve_heading, ratio};
 pub use compared_pasted::comparison_pasted;
@@ -77,7 +77,7 @@ pub use diagnosis::{diagnosis_page, finding_words, property_words};
 pub use entries::shortened;
 pub use page::{comparison_page, page, page_among, part};
 pub use paste::Pasted;
-pub use pictures::{HAS_PNG, Picture, PictureError, pictures};
+pub use pictures::{HAS_PNG, Picture, PictureError, pictures, pictures_among};
 pub use references::{ReferenceError, References};
 pub use table::{pasted, plain, standings_pasted, standings_table, table};
 pub use words::{

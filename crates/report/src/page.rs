@@ -2,6 +2,7 @@
 
 use fourcorners_record::{ClockName, Document};
 use fourcorners_results::compare::{self, Comparison, Side};
+use fourcorners_words::reorders_text;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::contents::chapters;
@@ -47,7 +48,7 @@ fn page_of(all: &Entries, comparison: &Comparison) -> String {
         Some(first) => first.label.clone(),
         None => "No records".into(),
     };
-    html! {
+    in_order(html! {
         (DOCTYPE)
         html lang="en" {
             (head(&format!("{title} – drive review"), POLICY, ""))
@@ -66,8 +67,16 @@ fn page_of(all: &Entries, comparison: &Comparison) -> String {
                 script { (PreEscaped(PART_SCRIPT)) (PreEscaped(SCRIPT)) }
             }
         }
+    })
+}
+
+/// HTML without marks of direction: one in a drive's name would turn round the sentence that it stands in.
+pub(super) fn in_order(html: Markup) -> String {
+    let html = html.into_string();
+    match html.contains(reorders_text) {
+        true => html.replace(reorders_text, "\u{fffd}"),
+        false => html,
     }
-    .into_string()
 }
 
 /// The first thing on a page: how its drives rank, or where its one drive stands.
@@ -166,12 +175,11 @@ pub fn part(document: &Document) -> String {
     let all = Entries::among(document, References::built_in());
     let sides = compare::sides(vec![document.records.clone()]);
     let comparison = Comparison::of(&sides);
-    html! {
+    in_order(html! {
         @if let Some(quick) = lengths::badge(&all) { p { span.badge.warn { (quick) } } }
         @if let Some(answer) = answer(&all) { (answer) }
         (content(&all, &comparison))
-    }
-    .into_string()
+    })
 }
 
 fn contents(all: &Entries, comparison: &Comparison) -> Markup {

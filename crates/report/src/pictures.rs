@@ -49,9 +49,14 @@ impl Picture {
     }
 }
 
-/// Every chart of the page of a document, in its order.
+/// Every chart of the page of a document, in its order. A drive that stands alone is shown among those of the catalogue.
 pub fn pictures(document: &Document) -> Vec<Picture> {
-    let all = Entries::among(document, References::built_in());
+    pictures_among(document, References::built_in())
+}
+
+/// The same, with other reference drives, or none.
+pub fn pictures_among(document: &Document, references: &References) -> Vec<Picture> {
+    let all = Entries::among(document, references);
     let chapters = chapters(&all);
     let charts =
         chapters.iter().flat_map(|chapter| chapter.charts().map(move |chart| (chapter.id, chart)));

@@ -112,8 +112,10 @@ impl References {
     /// they are.
     pub fn of(records: &[Record], about: &str) -> References {
         let mut drives: Vec<Reference> = Vec::new();
-        let whole =
-            |record: &&Record| record.ended == Ended::Complete && record.target.set.is_empty();
+        // A drive that was set up otherwise, behind another host or in another state, is not the one of its title.
+        let whole = |record: &&Record| {
+            record.ended == Ended::Complete && record.target.changes().is_empty()
+        };
         for record in records.iter().filter(whole) {
             let name = &record.target.name;
             let place = drives.iter().position(|drive| drive.name == *name).unwrap_or_else(|| {
@@ -323,6 +325,13 @@ mod tests {
         assert_eq!(beside(8.0).len(), 4);
         // A drive is not beside itself, and another method is not the same work.
         assert!(references.beside(&record("d3", 1.0)).iter().all(|(drive, _)| drive.name != "d3"));
+        // One behind another host is not the drive of its title.
+        let mut set_up = record("set-up", 1.01);
+        set_up.target.host_controller = Some("intel-ich10r-3gbps".into());
+        let of_both = References::of(&[set_up, records[3].clone()], "drives");
+        let beside = of_both.beside(&record("own", 1.0));
+        let names: Vec<&str> = beside.iter().map(|(drive, _)| drive.name.as_str()).collect();
+        assert_eq!(names, ["d3"]);
         let other = Record { method: "mine".into(), ..record("own", 1.0) };
         assert!(
             references.beside(&other).is_empty()

@@ -1,7 +1,8 @@
 //! Data rate second by second.
 
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, thinned,
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, of_seconds,
+    thinned,
 };
 use super::entries::{Entries, Entry};
 use super::words::{NO_VALUE, rate};
@@ -14,17 +15,14 @@ pub(super) fn chart(all: &Entries, name: &str, title: &str, entries: &[&Entry]) 
         .filter(|(_, values)| !values.is_empty())
         .collect();
     let longest = series.iter().map(|(_, values)| values.len()).max()?;
-    let lines: Vec<Line> = series.iter().map(|(entry, values)| line(all, entry, values)).collect();
-    let drawn = lines.iter().map(|line| line.points.len()).max().unwrap_or(0);
+    let drawn = series.iter().map(|(entry, values)| line(all, entry, values));
+    let (lines, steps): (Vec<Line>, Vec<usize>) = drawn.unzip();
     let all_values = series.iter().flat_map(|(_, values)| values.iter().copied());
     Some(Chart {
         name: file_name(&format!("seconds {title}")),
         context: String::new(),
         title: title.into(),
-        about: match longest.checked_div(drawn / 2) {
-            Some(step) if step > 2 => format!("MB/s; lowest and highest of every {step} s"),
-            _ => "MB/s of each second".into(),
-        },
+        about: of_seconds("MB/s", steps),
         note: String::new(),
         description: format!("Line chart, {title}, MB/s of each second: {}.", said(&series, all)),
         table: DataTable::of_lines("Second", &lines, |x| format!("{x}"), rate),
@@ -36,15 +34,19 @@ pub(super) fn chart(all: &Entries, name: &str, title: &str, entries: &[&Entry]) 
     })
 }
 
-fn line(all: &Entries, entry: &Entry, values: &[f64]) -> Line {
+/// The line of a drive, and how many seconds its points stand for.
+fn line(all: &Entries, entry: &Entry, values: &[f64]) -> (Line, usize) {
     let points = values.iter().enumerate().filter(|(_, value)| value.is_finite());
-    Line {
+    let (points, step) =
+        thinned(points.map(|(index, &value)| ((index + 1) as f64, value)).collect());
+    let line = Line {
         label: entry.label_with_clock(all),
         style: entry.line,
-        points: thinned(points.map(|(index, &value)| ((index + 1) as f64, value)).collect()),
+        points,
         marks: Marks::None,
         says: Vec::new(),
-    }
+    };
+    (line, step)
 }
 
 /// The lowest and the highest of each.

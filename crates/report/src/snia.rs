@@ -6,8 +6,8 @@ use maud::html;
 
 use super::chapter::{Group, Panel, Part, Switch};
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, seven_digits,
-    thinned,
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, of_seconds,
+    seven_digits, thinned,
 };
 use super::entries::{Entries, Entry};
 use super::words::{FigureName, block, figure_words, iops, micros, rate};
@@ -232,7 +232,7 @@ fn saturation(all: &Entries, entry: &Entry) -> Option<Chart> {
     let low = series.iops.iter().min()?;
     let high = series.iops.iter().max()?;
     let at = |(index, &value): (usize, &u64)| ((index + 1) as f64, value as f64);
-    let points = thinned(series.iops.iter().enumerate().map(at).collect());
+    let (points, step) = thinned(series.iops.iter().enumerate().map(at).collect());
     let words = figure_words(name);
     let lines = vec![Line {
         label: words.clone(),
@@ -246,7 +246,7 @@ fn saturation(all: &Entries, entry: &Entry) -> Option<Chart> {
         name: file_name(&format!("snia write saturation {}", entry.label)),
         context: entry.label_with_clock(all),
         title: "Write saturation".into(),
-        about: format!("{words}: IOPS of each second"),
+        about: format!("{words}: {}", of_seconds("IOPS", [step])),
         note: String::new(),
         description: format!(
             "Line chart, {words}, IOPS of each of {seconds} seconds: {} to {}.",

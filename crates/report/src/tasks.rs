@@ -409,8 +409,8 @@ fn cards(all: &Entries, of_tasks: bool) -> Markup {
 fn card_row(name: &str, replay: &Replay) -> Markup {
     let card = &replay.card;
     let small = card.sizes.iter().filter(|bin| bin.up_to.is_some_and(|up_to| up_to <= 4096));
-    let small: u64 = small.map(|bin| bin.reads + bin.writes).sum();
-    let share = small as f64 / (card.reads + card.writes).max(1) as f64;
+    let small = small.map(|bin| bin.reads.saturating_add(bin.writes)).fold(0, u64::saturating_add);
+    let share = small as f64 / card.reads.saturating_add(card.writes).max(1) as f64;
     html! {
         tr {
             th.text scope="row" { (title(name, replay)) br; small { (card.trace) } }

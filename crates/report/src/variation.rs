@@ -22,9 +22,11 @@ pub(super) fn sentence(records: &[Record]) -> Option<String> {
         titles
     };
     let (inferred, fitted) = (of(Variation::Inferred), of(Variation::Fitted));
-    let about = |titles: &[&str]| match titles {
-        [_] => "this drive".to_string(),
-        several => several.join(", "),
+    // With several drives shown, "this" is none of them.
+    let is_alone = records.windows(2).all(|two| two[0].target.title == two[1].target.title);
+    let about = |titles: &[&str]| match is_alone {
+        true => "this drive".to_string(),
+        false => titles.join(", "),
     };
     let by_class = "inferred from other drives of the class, not measured on";
     match (inferred.as_slice(), fitted.as_slice()) {
@@ -66,8 +68,10 @@ mod tests {
         use Variation::{Fitted, Inferred};
         let told = |kinds: &[_]| sentence(&records(kinds)).unwrap_or_default();
         assert_eq!(told(&[("A", None)]), "");
-        let one = told(&[("A", Some(Inferred)), ("A", Some(Inferred)), ("B", None)]);
+        let one = told(&[("A", Some(Inferred)), ("A", Some(Inferred))]);
         assert!(one.ends_with("not measured on this drive."), "{one}");
+        let one_of_two = told(&[("A", Some(Inferred)), ("A", Some(Inferred)), ("B", None)]);
+        assert!(one_of_two.ends_with("not measured on A."), "{one_of_two}");
         let fitted = told(&[("A", Some(Fitted))]);
         assert!(fitted.ends_with("fitted to measurements of this drive."), "{fitted}");
         let both = told(&[("A", Some(Fitted)), ("B", Some(Inferred)), ("C", Some(Inferred))]);

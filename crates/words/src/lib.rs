@@ -31,4 +31,4 @@ pub use numbers::{capitalised, count, counted, hex, listed, percent, three_digit
 pub use shell::shell_word;
 pub use sizes::{bytes_of, size};
 pub use suggestion::{LONGEST_NAME, nearest};
-pub use terminal::steers_a_terminal;
+pub use terminal::{reorders_text, steers_a_terminal};

@@ -2,8 +2,12 @@
 
 /// Whether a character moves the cursor, rings, changes colours, or reorders the text around it.
 pub fn steers_a_terminal(c: char) -> bool {
-    let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || reorders
+    c.is_control() || reorders_text(c)
+}
+
+/// Whether a character is a mark of direction, which reorders the text around it, also that of a page.
+pub fn reorders_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

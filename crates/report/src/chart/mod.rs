@@ -17,7 +17,7 @@ pub(crate) use scale::count_tick;
 pub(super) use scale::{Scale, Up, time_tick};
 pub(super) use svg::{colour, of_xml, svg};
 pub(super) use table::DataTable;
-pub(super) use thin::{four_digits, seven_digits, thinned};
+pub(super) use thin::{four_digits, of_seconds, seven_digits, thinned};
 
 /// Height of one bar with its label above it.
 const BAR_ROW_PX: usize = 48;

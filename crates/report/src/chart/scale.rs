@@ -21,6 +21,9 @@ pub(crate) struct Scale {
     pub(crate) range: (f64, f64),
     /// The values that are named.
     pub(crate) ticks: Vec<(f64, String)>,
+    /// What its values are called in a file of them, where that is not its name; else empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) column: &'static str,
 }
 
 /// How the values of a chart are drawn first, and how else.
@@ -47,7 +50,7 @@ impl Scale {
             .take_while(|&value| value <= high)
             .map(|value| (value, say(value)))
             .collect();
-        Scale { name: name.into(), log: false, range: (low, high), ticks }
+        Scale { name: name.into(), log: false, range: (low, high), ticks, column: "" }
     }
 
     /// Equal factors between two values above 0.
@@ -65,7 +68,7 @@ impl Scale {
             .filter(|value| (low / edge..=high * edge).contains(value))
             .map(|value| (value, say(value)))
             .collect();
-        Scale { name: name.into(), log: true, range: (low, high), ticks }
+        Scale { name: name.into(), log: true, range: (low, high), ticks, column: "" }
     }
 
     /// Where a value stands between the ends, 0 to 1 of what is inside. What a logarithmic axis has no

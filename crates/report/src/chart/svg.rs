@@ -1,7 +1,7 @@
 //! A chart as a picture of its own: an SVG with its heading, axes and legend, in the light colours of
 //! the page, that needs neither a script nor a style sheet.
 
-use fourcorners_words::MADE_BY;
+use fourcorners_words::{MADE_BY, reorders_text};
 use maud::{Markup, PreEscaped, html};
 
 use super::super::STYLE;
@@ -83,11 +83,12 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
 }
 
 /// A character that XML 1.0 has; a drive's name may hold others, and one of them makes a picture that
-/// nothing opens.
+/// nothing opens. Nor one that turns round what stands beside it.
 pub(crate) fn of_xml(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => character,
         '\0'..' ' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        _ if reorders_text(character) => char::REPLACEMENT_CHARACTER,
         _ => character,
     }
 }
@@ -247,8 +248,8 @@ mod tests {
 
     #[test]
     fn what_xml_does_not_have_is_not_in_a_picture() {
-        let shown: String = "a\u{1}b\u{1b}[1m\tc\u{ffff}ü".chars().map(of_xml).collect();
-        assert_eq!(shown, "a\u{fffd}b\u{fffd}[1m\tc\u{fffd}ü");
+        let shown: String = "a\u{1}b\u{1b}[1m\tc\u{ffff}ü\u{202e}".chars().map(of_xml).collect();
+        assert_eq!(shown, "a\u{fffd}b\u{fffd}[1m\tc\u{fffd}ü\u{fffd}");
     }
 
     #[test]

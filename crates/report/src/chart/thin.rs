@@ -3,11 +3,27 @@
 /// Points a line is drawn with at most. More than a screen has columns cannot be told apart.
 const MOST_POINTS: usize = 4000;
 
+/// The points of a line, and how many of those that were measured each two of them stand for; 1 where all are there.
+pub(crate) type Thinned = (Vec<(f64, f64)>, usize);
+
+/// What the points of lines with a value for each second are, in this unit, from the steps they were thinned by.
+pub(crate) fn of_seconds(unit: &str, steps: impl IntoIterator<Item = usize>) -> String {
+    let steps: Vec<usize> = steps.into_iter().collect();
+    let most = steps.iter().copied().max().unwrap_or(1);
+    match most {
+        0 | 1 => format!("{unit} of each second"),
+        _ if steps.iter().all(|step| *step == most) => {
+            format!("{unit}; lowest and highest of every {most} s")
+        }
+        _ => format!("{unit}; lowest and highest of at most {most} s"),
+    }
+}
+
 /// At most [`MOST_POINTS`] points: of each of equal parts the lowest and the highest, in the order
 /// they come in, so that no outlier is lost. A mean would hide the very seconds a drive stalls in.
-pub(crate) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+pub(crate) fn thinned(points: Vec<(f64, f64)>) -> Thinned {
     if points.len() <= MOST_POINTS {
-        return points;
+        return (points, 1);
     }
     let step = points.len().div_ceil(MOST_POINTS / 2);
     let mut kept = Vec::with_capacity(MOST_POINTS);
@@ -24,7 +40,7 @@ pub(crate) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
             kept.push(part[low.max(high)]);
         }
     }
-    kept
+    (kept, step)
 }
 
 /// `value` rounded to four significant digits.
@@ -53,12 +69,24 @@ mod tests {
             (0..100_000).map(|second| (f64::from(second), 100.0 + f64::from(second % 7))).collect();
         points[31_415].1 = 3.0;
         points[92_653].1 = 9000.0;
-        let thin = thinned(points.clone());
+        let (thin, step) = thinned(points.clone());
+        assert_eq!(step, 50);
         assert!(thin.len() <= MOST_POINTS && thin.len() > MOST_POINTS / 4, "{}", thin.len());
         assert!(thin.is_sorted_by(|left, right| left.0 < right.0));
         assert!(thin.contains(&points[31_415]) && thin.contains(&points[92_653]));
         points.truncate(MOST_POINTS);
-        assert_eq!(thinned(points.clone()), points);
+        assert_eq!(thinned(points.clone()), (points, 1));
+    }
+
+    #[test]
+    fn what_is_thinned_says_of_how_many_seconds() {
+        let seconds = |count: u32| thinned((0..count).map(|at| (f64::from(at), 1.0)).collect()).1;
+        let said = |counts: &[u32]| of_seconds("IOPS", counts.iter().map(|count| seconds(*count)));
+        assert_eq!(said(&[60, 4000]), "IOPS of each second");
+        // One value is lowest and highest of each part, so that fewer points are drawn than there might be.
+        assert_eq!(said(&[5000]), "IOPS; lowest and highest of every 3 s");
+        assert_eq!(said(&[21_600]), "IOPS; lowest and highest of every 11 s");
+        assert_eq!(said(&[60, 5000]), "IOPS; lowest and highest of at most 3 s");
     }
 
     #[test]

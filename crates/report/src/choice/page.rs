@@ -5,7 +5,7 @@ use fourcorners_record::{Choice, RankedDrive};
 use fourcorners_words::{capitalised, counted};
 use maud::{DOCTYPE, Markup, html};
 
-use super::super::page::{head, made_by};
+use super::super::page::{head, in_order, made_by};
 use super::table::{marked, moved, replay_words, state_words};
 use super::{COSTS, TIMES, known, seconds};
 
@@ -24,7 +24,7 @@ const CHOICE_STYLE: &str = include_str!("page.css");
 /// The page of a choice. Text from the document is escaped wherever it stands.
 pub fn choice_page(choice: &Choice) -> String {
     let work = &choice.work;
-    html! {
+    in_order(html! {
         (DOCTYPE)
         html lang="en" {
             (head(&format!("{} – {KIND}", work.name), POLICY, CHOICE_STYLE))
@@ -51,8 +51,7 @@ pub fn choice_page(choice: &Choice) -> String {
                 }
             }
         }
-    }
-    .into_string()
+    })
 }
 
 /// Time waited, the shortest first.

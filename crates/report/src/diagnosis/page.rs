@@ -5,7 +5,7 @@ use fourcorners_words::capitalised;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::chart::{Chart, legend};
-use super::super::page::{PART_SCRIPT, POLICY, SCRIPT, head, made_by};
+use super::super::page::{PART_SCRIPT, POLICY, SCRIPT, head, in_order, made_by};
 use super::super::provenance::unbroken;
 use super::super::words::NO_VALUE;
 use super::parts::Parts;
@@ -25,7 +25,7 @@ pub fn diagnosis_page(diagnosis: &Diagnosis) -> String {
     let title = format!("What is inside {}", diagnosis.target);
     let all = diagnosis.evidence.iter().map(|it| (it, charts(diagnosis, it)));
     let drawn: Vec<Signal> = all.filter(|(_, charts)| !charts.is_empty()).collect();
-    html! {
+    in_order(html! {
         (DOCTYPE)
         html lang="en" {
             (head(&format!("{title} – drive diagnosis"), POLICY, DIAGNOSIS_STYLE))
@@ -54,8 +54,7 @@ pub fn diagnosis_page(diagnosis: &Diagnosis) -> String {
                 script { (PreEscaped(PART_SCRIPT)) (PreEscaped(SCRIPT)) }
             }
         }
-    }
-    .into_string()
+    })
 }
 
 /// How much is known, and what that cost.

@@ -127,7 +127,7 @@ impl Drawn<'_> {
 }
 
 fn line(label: &str, style: usize, points: Vec<(f64, f64)>, marks: Marks) -> Line {
-    Line { label: label.into(), style, points: thinned(points), marks, says: Vec::new() }
+    Line { label: label.into(), style, points: thinned(points).0, marks, says: Vec::new() }
 }
 
 fn values(lines: &[Line]) -> impl Iterator<Item = f64> {

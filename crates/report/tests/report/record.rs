@@ -5,7 +5,7 @@ use std::path::Path;
 use fourcorners_record::{
     Document, Ended, Figure, Job, Latency, Record, from_json, json_schema, to_json,
 };
-use fourcorners_report::{comparison_page, page, pictures, table};
+use fourcorners_report::{Pasted, comparison_page, comparison_pasted, page, pictures, table};
 use fourcorners_results::compare::{Comparison, document, sides};
 
 #[test]
@@ -157,6 +157,40 @@ fn names_are_never_markup() {
 }
 
 #[test]
+fn a_name_cannot_turn_the_text_of_a_page_round() {
+    let mut record = fixture::m4();
+    record.target.title = "Drive \u{202e}dlrow".into();
+    let document = Document::new(vec![record]);
+    for text in [page(&document), pictures(&document).remove(0).svg] {
+        assert!(!text.contains('\u{202e}') && text.contains("Drive \u{fffd}dlrow"), "{text}");
+    }
+    // Control: letters that are written from right to left are a name.
+    let mut record = fixture::m4();
+    record.target.title = "כונן".into();
+    assert!(page(&Document::new(vec![record])).contains("כונן"));
+}
+
+#[test]
+fn marks_are_explained_where_they_stand() {
+    // Their data rates differ, the other numbers of them do not.
+    let mut fast = fixture::m4();
+    fast.figures.values_mut().for_each(|figure| figure.mb_per_s *= 2.0);
+    fast.target.title = "Fast".into();
+    let notes = |other: Record| {
+        let sides = sides(vec![vec![fixture::m4()], vec![other]]);
+        comparison_pasted(&Comparison::of(&sides), Pasted::Markdown)
+    };
+    let text = notes(fast);
+    assert!(
+        text.contains("(≈ 1.00)") && text.contains("≈: the difference does not matter"),
+        "{text}"
+    );
+    // Control: where nothing is marked, nothing is explained.
+    let text = notes(fixture::momentus());
+    assert!(!text.contains('≈'), "{text}");
+}
+
+#[test]
 fn marks_what_is_not_whole_and_which_clock() {
     let html = page(&crate::fixture::review());
     let text = table(&crate::fixture::review(), 80, false);
@@ -173,8 +207,7 @@ fn curves_pass_through_the_percentiles_beside_them() {
     let record = crate::fixture::m4();
     let html = page(&Document::new(vec![record.clone()]));
     for figure in record.figures.values() {
-        // The curve is drawn from the lower ends of buckets under 0.8 % wide, the table from
-        // their middles.
+        // A sentence of the curve is rounded to three digits.
         let Latency { p99, .. } = figure.latency_us;
         let drawn = html.split("\"99 % within ").skip(1).filter_map(|rest| {
             let (number, unit) = rest.split('"').next()?.split_once(' ')?;
