@@ -26,8 +26,17 @@ pub(crate) enum Event {
     Seconds { target: String, method: String, from: usize, iops: Vec<u64>, mb_per_s: Vec<f64> },
     /// A figure was measured.
     Figure { target: String, method: String, name: String, mb_per_s: f64, iops: f64 },
-    /// A method has come to its end; the id of its record, and whether it was stopped or failed before all was measured.
-    Ended { target: String, method: String, id: String, cut_short: bool },
+    /// A method has come to its end.
+    Ended {
+        target: String,
+        method: String,
+        /// Of its record.
+        id: String,
+        /// Whether it was stopped or failed before all was measured.
+        cut_short: bool,
+        /// Whether its record is one to keep: not that of a method that was stopped before anything was measured.
+        kept: bool,
+    },
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Which drives the page of one drive compares it with [default: catalogue]
+    /// Which drives one drive is shown among, on the page, in the pictures and on the card [default: catalogue]
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(super) references: Option<WhichReferences>,
 

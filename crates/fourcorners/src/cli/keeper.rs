@@ -57,8 +57,7 @@ impl Keeper {
 
     /// Keeps a record, unless nothing was measured of it.
     pub(super) fn add(&self, record: &Record) {
-        let nothing = record.figure_count() == 0 && record.curves.is_empty();
-        if nothing && record.ended == Ended::Interrupted {
+        if !is_kept(record) {
             return;
         }
         let mut place = self.store.lock().expect("no holder panics");
@@ -87,6 +86,12 @@ impl Keeper {
              import` takes the files of a review later"
         ));
     }
+}
+
+/// Whether a record is one to keep: one of a method that was stopped before anything was measured says nothing.
+pub(super) fn is_kept(record: &Record) -> bool {
+    let nothing = record.figure_count() == 0 && record.curves.is_empty();
+    !(nothing && record.ended == Ended::Interrupted)
 }
 
 /// Sets a database aside that turned out to be damaged, and keeps the record in a new one.

@@ -13,6 +13,7 @@ use fourcorners_run::Second;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
+use super::keeper;
 use super::terminal::{columns_of, say};
 use super::told::{Audience, Told};
 use crate::event::Event;
@@ -123,7 +124,8 @@ impl Progress {
         }
         let (method, id) = (record.method.clone(), record.id.clone());
         let cut_short = record.ended != Ended::Complete;
-        self.audience.tell(&Event::Ended { target: target.into(), method, id, cut_short });
+        let (target, kept) = (target.into(), keeper::is_kept(record));
+        self.audience.tell(&Event::Ended { target, method, id, cut_short, kept });
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use fourcorners_results::store::kept_beside;
 use fourcorners_words::MADE_BY;
 
 /// By so many bytes at its beginning a file is recognised.
@@ -106,11 +107,26 @@ impl Kind {
 }
 
 /// Files that are read, so that nothing may be written over them.
-pub(super) struct Inputs(Vec<PathBuf>);
+pub(super) struct Inputs {
+    files: Vec<PathBuf>,
+    /// What SQLite keeps beside a database, or might, and the database.
+    beside: Vec<(PathBuf, PathBuf)>,
+}
 
 impl Inputs {
     pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a Path>) -> Inputs {
-        Inputs(files.into_iter().map(Path::to_path_buf).collect())
+        Inputs { files: files.into_iter().map(Path::to_path_buf).collect(), beside: Vec::new() }
+    }
+
+    /// These, and a database with what SQLite keeps beside it.
+    pub(super) fn and_database(mut self, database: Option<&Path>) -> Inputs {
+        self.files.extend(database.map(Path::to_path_buf));
+        // A link's are beside what it leads to.
+        let real = database.map(|path| (path.canonicalize().unwrap_or_else(|_| path.into()), path));
+        self.beside.extend(real.into_iter().flat_map(|(real, path)| {
+            kept_beside(&real).map(|beside| (place(&beside), path.to_path_buf()))
+        }));
+        self
     }
 
     /// What is read for the trace of this name.
@@ -135,7 +151,7 @@ impl Inputs {
             found.unwrap_or_default()
         };
         let named = names.iter().filter(|name| Path::new(name).exists()).flat_map(documents);
-        Inputs(named.chain(database).collect())
+        Inputs { files: named.collect(), beside: Vec::new() }.and_database(database.as_deref())
     }
 
     /// Whether a file of this `kind` may be written to `path`.
@@ -148,6 +164,12 @@ impl Inputs {
     }
 
     fn may_replace(&self, path: &Path, kind: Kind, overwrite: bool) -> Result<(), String> {
+        if let Some((_, database)) = self.beside.iter().find(|(beside, _)| *beside == place(path)) {
+            let (path, database) = (path.display(), database.display());
+            return Err(format!(
+                "{path}: SQLite keeps its own file of that name beside {database}; name another file"
+            ));
+        }
         // What cannot be looked at cannot be written either, which is told by who writes.
         let Ok(there) = path.metadata() else { return Ok(()) };
         let place = path.display();
@@ -175,6 +197,30 @@ impl Inputs {
     ) -> Result<(), String> {
         let mut files = files.into_iter();
         files.try_for_each(|(name, kind)| self.may_replace(&folder.join(name), kind, overwrite))
+    }
+}
+
+/// Refuses outputs of one command, each with its option, of which two would be one file: the later would replace the earlier.
+pub(super) fn are_apart(outputs: &[(&str, &Path)]) -> Result<(), String> {
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        let is_same = |(_, other): &&(&str, &Path)| {
+            let file = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
+            place(path) == place(other) || file(path).is_some_and(|one| file(other) == Some(one))
+        };
+        if let Some((other, _)) = outputs[..at].iter().find(is_same) {
+            let path = path.display();
+            return Err(format!("{other} and {option} are both {path}: name two files"));
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is, or would be, however its folder is spelled.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match (folder.unwrap_or(Path::new(".")).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.into(),
     }
 }
 

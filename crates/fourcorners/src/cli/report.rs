@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use fourcorners_machine::save;
 use fourcorners_record::Document;
-use fourcorners_report::{self as report, HAS_PNG, Picture, PictureError, pictures};
+use fourcorners_report::{
+    self as report, HAS_PNG, Picture, PictureError, References, pictures_among,
+};
 
 use super::among;
 use super::args::ReportArgs;
@@ -14,13 +16,17 @@ use super::named;
 use super::out::make_writable;
 use super::outcome::{End, Failure};
 use super::print;
-use super::replaced::{Inputs, Kind};
+use super::replaced::{Inputs, Kind, are_apart};
 use super::terminal::say;
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     if args.png.is_some() && !HAS_PNG {
         return Err(Failure::Usage(PictureError::LeftOut.to_string()));
     }
+    let files = [("--output", &args.output), ("--card", &args.card)];
+    let files: Vec<(&str, &Path)> =
+        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).collect();
+    are_apart(&files).map_err(Failure::Usage)?;
     if let Some(card) = &args.card {
         let kind = card_kind(card).map_err(Failure::Usage)?;
         let inputs = Inputs::of_results(&args.results, named::database(args.db.as_ref())?);
@@ -32,13 +38,19 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     }
     let document =
         named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref(), args.as_is)?;
+    // All that can be refused is, before anything is written.
+    let references = among::references(args.references, args.db.as_ref())?;
+    let card = args.card.as_deref().map(|path| draw_card(path, &document, &references));
+    let card = card.transpose()?;
     let folders = [&args.svg, &args.png];
     for folder in folders.into_iter().flatten() {
         // A place that cannot be written is told before any picture is drawn.
         make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
-    let pictures =
-        if folders.iter().any(|it| it.is_some()) { pictures(&document) } else { Vec::new() };
+    let pictures = match folders.iter().any(|it| it.is_some()) {
+        true => pictures_among(&document, &references),
+        false => Vec::new(),
+    };
     for (folder, ending, kind) in [(&args.svg, "svg", Kind::Svg), (&args.png, "png", Kind::Png)] {
         let Some(folder) = folder else { continue };
         let files: Vec<String> =
@@ -47,7 +59,6 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         Inputs::of([]).may_write_into(folder, files, args.overwrite).map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
-        let references = among::references(args.references, args.db.as_ref())?;
         save::write_atomically(page, report::page_among(&document, &references).as_bytes())
             .with_context(|| format!("cannot write {}", page.display()))?;
         say(&format!("page: {}", page.display()));
@@ -58,8 +69,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     if let Some(folder) = &args.png {
         save(folder, "png", &pictures, |picture| Ok(picture.png()?))?;
     }
-    if let Some(path) = &args.card {
-        write_card(path, &document)?;
+    if let (Some(path), Some(card)) = (&args.card, &card) {
+        save::write_atomically(path, card)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        say(&format!("card: {}", path.display()));
     }
     let files = [&args.output, &args.svg, &args.png, &args.card];
     let shown_elsewhere = files.iter().any(|file| file.is_some());
@@ -80,19 +93,25 @@ fn card_kind(path: &Path) -> Result<Kind, String> {
     }
 }
 
-fn write_card(path: &Path, document: &Document) -> Result<(), Failure> {
-    let Some(card) = report::card(document) else {
-        let why = "--card: nothing here can be ranked or placed; four-corners can";
+/// What is in the file of a card.
+fn draw_card(
+    path: &Path,
+    document: &Document,
+    references: &References,
+) -> Result<Vec<u8>, Failure> {
+    let Some(card) = report::card_among(document, references) else {
+        let why = match report::card(document) {
+            None => "--card: nothing here can be ranked or placed; four-corners can",
+            Some(_) => {
+                "--card: one drive has no place among none: choose other --references, or name several drives"
+            }
+        };
         return Err(Failure::Usage(why.into()));
     };
-    let content = match card_kind(path).map_err(Failure::Usage)? {
+    Ok(match card_kind(path).map_err(Failure::Usage)? {
         Kind::Png => card.png()?,
         _ => card.svg.into_bytes(),
-    };
-    save::write_atomically(path, &content)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    say(&format!("card: {}", path.display()));
-    Ok(())
+    })
 }
 
 /// Saves all pictures, drawn on as many cores as there are: none is saved if one cannot be drawn.

@@ -36,7 +36,7 @@ pub(super) struct Part {
     /// Of the job that is running, or was the last one.
     pub(super) iops: Vec<u64>,
     pub(super) mb_per_s: Vec<f64>,
-    /// The id of its record.
+    /// The id of its record, if that was kept.
     pub(super) record: Option<String>,
 }
 
@@ -90,13 +90,13 @@ impl Course {
             Event::Figure { target, method, name, mb_per_s, iops } => {
                 self.figures.push(Figure { target, method, name, mb_per_s, iops });
             }
-            Event::Ended { target, method, id, cut_short } => {
+            Event::Ended { target, method, id, cut_short, kept } => {
                 self.part(&target, &method, |part| {
                     match cut_short {
                         true => part.words = "cut short".into(),
                         false => (part.done, part.words) = (1.0, "done".into()),
                     }
-                    part.record = Some(id);
+                    part.record = kept.then_some(id);
                 });
             }
         }
@@ -124,5 +124,28 @@ impl Course {
     /// Leaves out what a list does not show.
     pub(super) fn drop_series(&mut self) {
         self.parts.iter_mut().for_each(Part::drop_series);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_kept_has_no_report() {
+        let record = |kept| {
+            let mut course = Course::default();
+            let (target, method) = ("m4".to_string(), "toms".to_string());
+            course.hear(Event::Planned {
+                target: target.clone(),
+                method: method.clone(),
+                seconds: 1.0,
+            });
+            let id = "6287de5".to_string();
+            course.hear(Event::Ended { target, method, id, cut_short: true, kept });
+            (course.parts[0].record.clone(), course.parts[0].words.clone())
+        };
+        assert_eq!(record(false), (None, "cut short".into()));
+        assert_eq!(record(true), (Some("6287de5".into()), "cut short".into()));
     }
 }

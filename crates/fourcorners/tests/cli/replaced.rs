@@ -22,13 +22,17 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
     symlink("a/review.json", at("link")).expect("it can be made");
     fs::hard_link(at("a/review.json"), at("hard")).expect("it can be made");
     let (a, b) = ("a/review.json", "b/review.json");
-    let over_an_input: [&[&str]; 11] = [
+    let over_an_input: [&[&str]; 14] = [
         &["report", "a", "-o", a],
         &["report", a, "-o", "link"],
         &["report", a, "-o", "hard"],
         &["report", "crucial-m4-64gb", "-o", "r.db", "--db", "r.db"],
         &["results", "--db", "r.db", "export", "-o", "r.db"],
         &["results", "--db", "r.db", "export", "--csv", "-o", "r.db"],
+        // What SQLite keeps beside a database, whether it is there or not.
+        &["results", "--db", "r.db", "export", "-o", "./r.db-wal"],
+        &["report", "a", "-o", "r.db-shm", "--db", "r.db"],
+        &["compare", a, b, "-o", "r.db-journal", "--db", "r.db"],
         &["compare", a, b, "-o", a],
         &["compare", a, b, "-o", b],
         &["compare", "a", "b", "-o", "link"],

@@ -128,6 +128,25 @@ fn tables_are_pasted_and_one_picture_is_posted() {
 }
 
 #[test]
+fn of_outputs_that_cannot_all_be_written_none_is() {
+    let dir = folder();
+    let args = ["review", M4, "--quick", "--quiet", "--methods", "lba-pass", "--out", "pass"];
+    assert_eq!(run(dir.path(), &args).code, Some(0));
+    let said = refused(dir.path(), &["report", "pass", "-o", "p.svg", "--card", "./p.svg"]);
+    assert!(said.contains("--output and --card are both ./p.svg"), "{said}");
+    let said = refused(dir.path(), &["report", "pass", "-o", "p.html", "--card", "p.png"]);
+    assert!(said.contains("nothing here can be ranked"), "{said}");
+    let said = refused(dir.path(), &["report", "pass", "--references", "mine", "--db", "no.db"]);
+    assert!(said.contains("--references mine: there is no database yet"), "{said}");
+    for file in ["p.svg", "p.html", "p.png"] {
+        assert!(!dir.path().join(file).exists(), "{file}");
+    }
+    // Control: without the card there is a page.
+    assert_eq!(run(dir.path(), &["report", "pass", "-o", "p.html"]).code, Some(0));
+    assert!(dir.path().join("p.html").exists());
+}
+
+#[test]
 fn a_drive_stands_among_the_catalogue_or_ones_own_drives_or_alone() {
     let dir = folder();
     for drive in [M4, HDD] {
@@ -152,6 +171,24 @@ fn a_drive_stands_among_the_catalogue_or_ones_own_drives_or_alone() {
     assert!(mine.contains("drives of the database") && mine.contains("Seagate Momentus 5400.6"));
     assert!(!mine.contains("Intel Optane"), "only mine");
     assert!(!none.contains("id=\"placing\"") && !none.contains("class=\"row reference\""));
+    // Pictures and the card are of the same drives as the page.
+    let pictures = |references: &str| {
+        let args =
+            ["report", M4, "--db", "mine.db", "--svg", references, "--references", references];
+        assert_eq!(run(dir.path(), &args).code, Some(0));
+        let files = fs::read_dir(dir.path().join(references)).expect("a folder");
+        let texts = files.map(|file| fs::read_to_string(file.expect("a file").path()));
+        texts.collect::<Result<String, _>>().expect("they are text")
+    };
+    assert!(pictures("catalogue").contains("Intel Optane"));
+    assert!(pictures("mine").contains("Seagate Momentus 5400.6"));
+    assert!(!pictures("none").contains("Intel Optane"));
+    let card = ["report", M4, "--db", "mine.db", "--card", "card.svg", "--references"];
+    let said = refused(dir.path(), &[&card[..], &["none"]].concat());
+    assert!(said.contains("no place among none"), "{said}");
+    assert_eq!(run(dir.path(), &[&card[..], &["mine"]].concat()).code, Some(0));
+    let mine = fs::read_to_string(dir.path().join("card.svg")).expect("a card");
+    assert!(mine.contains("Place among 2 drives"), "{mine}");
 }
 
 /// Strips that show where a drive stands, as the page names them.

@@ -105,6 +105,17 @@ fn every_review_and_replay_goes_in_and_is_found() {
     printed(at, &["review", HDD, "--quick", "--seed", "7", "--json", "--no-db"]);
     assert_eq!(listed(&[]).len(), 5);
 
+    // None of them is not that there are none.
+    let none = printed(at, &["results", "list", "--limit", "0"]);
+    assert_eq!(none, "none of 5; --limit 5 lists them\n");
+    let none = printed(at, &["results", "list", "--drive", "nonesuch", "--limit", "0"]);
+    assert_eq!(none, "No results like that.\n");
+    // A table of no results has its columns all the same.
+    let csv = printed(at, &["results", "list", "--csv"]);
+    let none = printed(at, &["results", "list", "--csv", "--drive", "nonesuch"]);
+    assert_eq!((csv.lines().count(), none.lines().count()), (6, 1));
+    assert_eq!(csv.lines().next(), none.lines().next());
+
     let table = printed(at, &["results", "list"]);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert_eq!(table.lines().count(), 6, "{table}");
@@ -142,11 +153,15 @@ fn slips_are_refused_in_a_line() {
     printed(at, &["results", "import", "a.json", "--db", "r.db"]);
     let other = Document::new(vec![fixture::m4_of_seed(9)]);
     fs::write(at.join("other.json"), to_json(&other)).expect("it can be written");
+    let edited = to_json(&other).replacen("\"seed\":9", "\"seed\":8", 1);
+    fs::write(at.join("edited.json"), edited).expect("it can be written");
     for (args, told) in [
         (&["results", "show", "ffff", "--db", "none.db"][..], "it does not exist"),
         (&["results", "rm", "ffff", "--db", "none.db"], "it does not exist"),
         (&["results", "show", "fffffff", "--db", "r.db"], "no record \"fffffff\""),
         (&["results", "show", "x", "--db", "r.db"], "no record \"x\""),
+        (&["results", "show", "x", "--db", "r.db"], "`fourcorners results list --db r.db` lists"),
+        (&["results", "import", "edited.json", "--db", "r.db"], "edited.json: the record \""),
         (&["results", "list", "--db", "notes.txt"], "is not a database of results"),
         (&["review", M4, "--quick", "--db", "notes.txt"], "is not a database of results"),
         (&["review", M4, "--quick", "--db", "."], "it is a folder"),

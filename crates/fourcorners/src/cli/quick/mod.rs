@@ -67,7 +67,7 @@ fn check_output(args: &QuickArgs, device: &DeviceUnderTest) -> Result<(), String
     let profile = Path::new(&args.target);
     let read = place.as_deref().into_iter().chain(profile.is_file().then_some(profile));
     let database = keeper::path(args.keep.db.as_ref()).filter(|_| !args.keep.no_db);
-    let inputs = Inputs::of(read.chain(database.as_deref()));
+    let inputs = Inputs::of(read).and_database(database.as_deref());
     inputs.may_write(output, Kind::Json, args.overwrite)
 }
 

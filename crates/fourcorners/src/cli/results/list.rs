@@ -77,12 +77,17 @@ pub(super) fn run(path: &Path, args: &ListArgs) -> Result<End, Failure> {
 fn csv(found: &[Summary], out: &mut dyn Write) -> std::io::Result<()> {
     // The names of the columns come with the first row.
     let mut plain = csv::Writer::from_writer(Vec::new());
-    found.iter().try_for_each(|it| plain.serialize(it)).map_err(std::io::Error::from)?;
+    match found {
+        [] => plain.serialize(Summary::default()),
+        found => found.iter().try_for_each(|it| plain.serialize(it)),
+    }
+    .map_err(std::io::Error::from)?;
     let plain = plain.into_inner().map_err(|error| error.into_error())?;
+    let rows = found.len() + 1;
     // Cells are as those of an export, so that the two can be put together.
     let mut read = csv::ReaderBuilder::new().has_headers(false).from_reader(&plain[..]);
     let mut csv = csv::Writer::from_writer(out);
-    for row in read.records() {
+    for row in read.records().take(rows) {
         let cells = row.map_err(std::io::Error::from)?;
         csv.write_record(cells.iter().map(|cell| inert(cell.into())))
             .map_err(std::io::Error::from)?;
@@ -96,8 +101,13 @@ fn table(
     (total, found): (u64, &[Summary]),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    if total == 0 {
+        let every = Filter { limit: filter.limit, ..Filter::default() };
+        writeln!(out, "No results{}.", if *filter == every { "" } else { " like that" })?;
+        return Ok(());
+    }
     if found.is_empty() {
-        writeln!(out, "No results{}.", if *filter == unfiltered() { "" } else { " like that" })?;
+        writeln!(out, "none of {total}; --limit {total} lists them")?;
         return Ok(());
     }
     let ids: Vec<String> = found
@@ -134,10 +144,6 @@ fn table(
         writeln!(out, "{shown} of {total}; --limit {total} lists the other {more}, too")?;
     }
     Ok(())
-}
-
-fn unfiltered() -> Filter {
-    Filter { limit: Some(LINES), ..Filter::default() }
 }
 
 /// The drive, and what is unusual about the result.

@@ -4,22 +4,22 @@ mod args;
 mod list;
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write, stdout};
+use std::io::{self, BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fourcorners_lab::review::Method;
 use fourcorners_machine::save::write_atomically_with;
-use fourcorners_record::{Document, to_json};
-use fourcorners_report as report;
+use fourcorners_record::Document;
 use fourcorners_results::store::{Filter, Store, StoreError, dates, dates::DateError};
 use fourcorners_words::counted;
 use serde_json::{Value, json};
 
 use super::keeper;
 use super::outcome::{End, Failure};
+use super::print;
 use super::replaced::{Inputs, Kind};
-use super::terminal::{columns, say};
+use super::terminal::say;
 
 pub(super) use args::ResultsArgs;
 use args::{CheckArgs, Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs, SyncArgs};
@@ -77,15 +77,7 @@ fn show(path: &Path, args: &ShowArgs) -> Result<End, Failure> {
     let store = read(path)?;
     let records =
         args.ids.iter().map(|id| store.get(id)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
-    let document = Document::new(records);
-    let mut out = stdout().lock();
-    let terminal = out.is_terminal();
-    let text = match (args.json, args.pasted.form()) {
-        (true, _) => to_json(&document),
-        (_, Some(form)) => report::pasted(&document, form),
-        _ => report::table(&document, usize::from(columns()), terminal),
-    };
-    writeln!(out, "{}", text.trim_end())?;
+    print::document(&Document::new(records), args.json, args.pasted.form())?;
     Ok(End::Done)
 }
 
@@ -96,7 +88,7 @@ fn export(path: &Path, args: &ExportArgs) -> Result<End, Failure> {
     }
     if let Some(file) = &args.output {
         let kind = if args.csv { Kind::Csv } else { Kind::Json };
-        let may = Inputs::of([path]).may_write(file, kind, args.overwrite);
+        let may = Inputs::of([path]).and_database(Some(path)).may_write(file, kind, args.overwrite);
         may.map_err(Failure::Usage)?;
     }
     let store = read(path)?;
