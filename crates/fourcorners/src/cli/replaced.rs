@@ -131,7 +131,7 @@ impl Inputs {
 
     /// What is read for the trace of this name.
     pub(super) fn of_trace(trace: &Path) -> Inputs {
-        Inputs(fourcorners_trace::files(trace))
+        Inputs { files: fourcorners_trace::files(trace), beside: Vec::new() }
     }
 
     /// Which of them is this file, be it by another name.
@@ -141,7 +141,7 @@ impl Inputs {
             let input = input.metadata();
             input.is_ok_and(|input| (input.dev(), input.ino()) == (there.dev(), there.ino()))
         };
-        self.0.iter().find(same).map(PathBuf::as_path)
+        self.files.iter().find(same).map(PathBuf::as_path)
     }
 
     /// What results are named by, where those are files or folders, and the database.

@@ -158,7 +158,7 @@ fn names_are_never_markup() {
 
 #[test]
 fn a_name_cannot_turn_the_text_of_a_page_round() {
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.target.title = "Drive \u{202e}dlrow".into();
     let document = Document::new(vec![record]);
     let shown = page(&document);
@@ -166,7 +166,7 @@ fn a_name_cannot_turn_the_text_of_a_page_round() {
     let drawn: String = pictures(&document).into_iter().map(|it| it.svg).collect();
     assert!(!drawn.contains('\u{202e}') && drawn.contains("Drive \u{fffd}dlrow"), "{drawn}");
     // Control: letters that are written from right to left are a name.
-    let mut record = fixture::m4();
+    let mut record = crate::fixture::m4();
     record.target.title = "כונן".into();
     assert!(page(&Document::new(vec![record])).contains("כונן"));
 }
@@ -174,11 +174,11 @@ fn a_name_cannot_turn_the_text_of_a_page_round() {
 #[test]
 fn marks_are_explained_where_they_stand() {
     // Their data rates differ, the other numbers of them do not.
-    let mut fast = fixture::m4();
+    let mut fast = crate::fixture::m4();
     fast.figures.values_mut().for_each(|figure| figure.mb_per_s *= 2.0);
     fast.target.title = "Fast".into();
     let notes = |other: Record| {
-        let sides = sides(vec![vec![fixture::m4()], vec![other]]);
+        let sides = sides(vec![vec![crate::fixture::m4()], vec![other]]);
         comparison_pasted(&Comparison::of(&sides), Pasted::Markdown)
     };
     let text = notes(fast);
@@ -187,7 +187,7 @@ fn marks_are_explained_where_they_stand() {
         "{text}"
     );
     // Control: where nothing is marked, nothing is explained.
-    let text = notes(fixture::momentus());
+    let text = notes(crate::fixture::momentus());
     assert!(!text.contains('≈'), "{text}");
 }
 
