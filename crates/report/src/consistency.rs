@@ -140,7 +140,7 @@ fn chart(all: &Entries, run: Run, view: View, (across, up): &(Scale, Up)) -> Cha
             view.heading
         ),
         table: DataTable::of_lines("Seconds", &lines, |x| format!("{x}"), iops),
-        plot: Plot::Lines(Lines { across: across.clone(), up: up.clone(), lines }),
+        plot: Plot::Lines(Box::new(Lines { across: across.clone(), up: up.clone(), lines })),
     }
 }
 

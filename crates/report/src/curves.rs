@@ -104,10 +104,10 @@ pub(super) fn chart(title: &str, curves: &[Drawn], values: &[f64]) -> Chart {
         note: String::new(),
         description: format!("Line chart, {title}, {y} against {x}: {}.", said.join("; ")),
         table: DataTable::of_lines(x, &lines, |x| format!("{x}"), rate),
-        plot: Plot::Lines(Lines {
+        plot: Plot::Lines(Box::new(Lines {
             across: Scale::linear(x, (left - edge, right + edge), count_tick),
             up: Up::of(y, values.iter().copied(), wide, count_tick),
             lines,
-        }),
+        })),
     }
 }

@@ -161,7 +161,11 @@ pub(super) fn percentile_curves(title: &str, curves: &[CurveOf]) -> Chart {
             if said.is_empty() { NO_VALUE.into() } else { said.join("; ") }
         ),
         table: table(curves),
-        plot: Plot::Lines(Lines { across, up: Up::of("", values, true, time_tick), lines }),
+        plot: Plot::Lines(Box::new(Lines {
+            across,
+            up: Up::of("", values, true, time_tick),
+            lines,
+        })),
     }
 }
 

@@ -26,11 +26,11 @@ pub(super) fn chart(all: &Entries, name: &str, title: &str, entries: &[&Entry]) 
         note: String::new(),
         description: format!("Line chart, {title}, MB/s of each second: {}.", said(&series, all)),
         table: DataTable::of_lines("Second", &lines, |x| format!("{x}"), rate),
-        plot: Plot::Lines(Lines {
+        plot: Plot::Lines(Box::new(Lines {
             across: Scale::linear("s", (0.0, longest.max(1) as f64), count_tick),
             up: Up::of("MB/s", all_values, false, count_tick),
             lines,
-        }),
+        })),
     })
 }
 

@@ -118,7 +118,7 @@ fn mixes(all: &Entries, entry: &Entry) -> Option<Chart> {
             lines.iter().map(said).collect::<Vec<_>>().join("; ")
         ),
         table: DataTable::of_lines("Block", &lines, |bytes| block(bytes as u32), iops),
-        plot: Plot::Lines(Lines { across, up, lines }),
+        plot: Plot::Lines(Box::new(Lines { across, up, lines })),
     })
 }
 
@@ -185,7 +185,7 @@ fn rounds(all: &Entries, entry: &Entry) -> Option<Chart> {
             points.iter().map(|point| iops(point.1)).collect::<Vec<_>>().join(", ")
         ),
         table: DataTable::of_lines("Round", &lines, |round| format!("{round}"), iops),
-        plot: Plot::Lines(Lines { across, up, lines }),
+        plot: Plot::Lines(Box::new(Lines { across, up, lines })),
     })
 }
 
@@ -254,11 +254,11 @@ fn saturation(all: &Entries, entry: &Entry) -> Option<Chart> {
             iops(*high as f64)
         ),
         table: DataTable::of_lines("Second", &lines, |x| format!("{x}"), iops),
-        plot: Plot::Lines(Lines {
+        plot: Plot::Lines(Box::new(Lines {
             across: Scale::linear("s", (0.0, seconds as f64), count_tick),
             up: Up::of("IOPS", values, false, count_tick),
             lines,
-        }),
+        })),
     })
 }
 

@@ -121,7 +121,7 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
             said.join("; ")
         ),
         table: DataTable::of_lines("Queue depth", &lines, |x| format!("{x}"), iops),
-        plot: Plot::Lines(Lines { across, up, lines }),
+        plot: Plot::Lines(Box::new(Lines { across, up, lines })),
     }
 }
 

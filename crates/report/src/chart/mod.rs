@@ -55,7 +55,7 @@ pub(super) enum Plot {
     /// Horizontal bars, the best first.
     Bars(Bars),
     /// Lines or dots between two axes.
-    Lines(Lines),
+    Lines(Box<Lines>),
 }
 
 /// Horizontal bars in the order they are drawn, each with its label above and its value at its end.

@@ -121,7 +121,7 @@ impl Drawn<'_> {
             note: String::new(),
             description: format!("Chart, {title}: {about} {}.", said.join("; ")),
             table,
-            plot: Plot::Lines(Lines { across, up, lines }),
+            plot: Plot::Lines(Box::new(Lines { across, up, lines })),
         })
     }
 }
