@@ -76,7 +76,7 @@ impl Blkparse {
                     // The first words of blkparse's totals.
                     self.in_totals |= text.starts_with(b"CPU") || text.starts_with(b"Total (");
                     // Behind the totals of one trace may be the events of the next.
-                    self.in_totals &= !is_event(line);
+                    self.in_totals = self.in_totals && !is_event(line);
                     if self.in_totals || text.is_empty() || text.starts_with(b"#") {
                         continue;
                     }
