@@ -93,11 +93,13 @@ def test_a_missing_package_is_an_import_error_too():
 
 def test_a_sweep_is_iterated_and_takes_the_text_of_a_job_file():
     text = "[a]\nrw=randwrite\nsize=1m\n"
+    # Its jobs have seeds of their own.
+    grid = {**{axis: values for axis, values in GRID.items() if axis != "seed"}, "spare": [0, 0.25]}
     with fc_threads() as executor:
-        swept = fc.sweep(GRID, text, executor)
-        named = fc.sweep(GRID, fc.Job.from_fio(text), executor)
+        swept = fc.sweep(grid, text, executor)
+        named = fc.sweep(grid, fc.Job.from_fio(text), executor)
     assert list(swept) == swept.to_pylist() == named.to_pylist()
-    assert [row["seed"] for row in swept] == [1, 2]
+    assert [row["spare"] for row in swept] == [0, 0.25]
     with pytest.raises(fc.JobFileError):
         fc.sweep(GRID, "random")
 
