@@ -209,7 +209,7 @@ mod tests {
             r#"{"event":"seconds","target":"a","method":"toms","from":2,"iops":[5],"mb_per_s":[6]}"#,
             r#"{"event":"part","target":"a","method":"toms","done":0.5}"#,
             r#"{"event":"figure","target":"a","method":"toms","name":"f","mb_per_s":1.5,"iops":2}"#,
-            r#"{"event":"ended","target":"b","method":"toms","id":"0123456789abcdef","cut_short":false}"#,
+            r#"{"event":"ended","target":"b","method":"toms","id":"0123456789abcdef","cut_short":false,"kept":true}"#,
             "fourcorners: something for a person",
             r#"{"event":"unheard of"}"#,
         ] {
@@ -227,7 +227,7 @@ mod tests {
         state.hear(next.into());
         assert!(state.status.course.parts[0].iops.is_empty());
         // A stopped method keeps the progress that it had reached.
-        let ended = r#"{"event":"ended","target":"a","method":"toms","id":"0","cut_short":true}"#;
+        let ended = r#"{"event":"ended","target":"a","method":"toms","id":"0","cut_short":true,"kept":true}"#;
         state.hear(ended.into());
         let part = &state.status.course.parts[0];
         assert_eq!(
