@@ -270,7 +270,7 @@ def test_reviews_and_job_files_can_be_swept(tmp_path):
 
 
 def test_what_a_job_file_has_not_is_not_swept():
-    jobs, cells = "[a]\nrw=randwrite\nsize=1m\n", {"drive": "crucial-m4-256gb", **SMALL}
+    jobs, cells = "[a]\nrw=randread\nsize=4m\nioengine=libaio\niodepth=8\n", {"drive": "crucial-m4-256gb", **SMALL}
     with pytest.raises(fc.SweepError, match="seed=0: the jobs of a job file have their own, randseed"):
         in_process({**cells, "seed": range(3)}, jobs)
     with pytest.raises(fc.SweepError, match="series=True: fio's results have no seconds"):
