@@ -207,7 +207,9 @@ fn marks_what_is_not_whole_and_which_clock() {
 fn curves_pass_through_the_percentiles_beside_them() {
     let record = crate::fixture::m4();
     let html = page(&Document::new(vec![record.clone()]));
-    for figure in record.figures.values() {
+    // Of two kinds of data one is drawn.
+    let drawn = record.figures.keys().zip(record.figures.values());
+    for (_, figure) in drawn.filter(|(name, _)| !name.ends_with("repeating")) {
         // A sentence of the curve is rounded to three digits.
         let Latency { p99, .. } = figure.latency_us;
         let drawn = html.split("\"99 % within ").skip(1).filter_map(|rest| {
@@ -215,7 +217,7 @@ fn curves_pass_through_the_percentiles_beside_them() {
             let scale = if unit == "ms" { 1e3 } else { 1.0 };
             Some(number.parse::<f64>().ok()? * scale)
         });
-        let mut near = drawn.filter(|us| (us / p99 - 1.0).abs() < 0.015);
+        let mut near = drawn.filter(|us| (us / p99 - 1.0).abs() < 0.005);
         assert!(near.next().is_some(), "no curve passes {p99} µs at 99 %");
     }
 }
